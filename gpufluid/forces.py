@@ -342,7 +342,8 @@ class Forces:
         self.settings = settings
         length = float(np.linalg.norm(settings.up)) or 1.0
         self._up = tuple(u / length for u in settings.up)
-        if not (settings.vorticity_confinement and settings.solve_velocity):
+        self._confines = bool(settings.vorticity_confinement and settings.solve_velocity)
+        if not self._confines or self.backend.joined:
             return self._drop_confinement()
         if self._vorticity is None:
             self._vorticity = self.backend.field("vorticity", "cell", buffers=1)
@@ -500,11 +501,14 @@ class Forces:
         pulled = variant
         if colors is not None and rules.weight:
             pulled, weight["color"] = replace(variant, dyed=True), colors
-        if self._vorticity is None:
+        if not self._confines:
             run("buoyancy", pulled)(velocity=velocity, dt=dt, **weight, **faces)
             return
         # both are pulls on cells: what each cell weighs is read once, not by all its faces
         strength = rules.vorticity_confinement
+        if self.backend.joined:
+            run("confine", pulled)(velocity=velocity, dt=dt, strength=strength, **weight, **faces)
+            return
         run("vorticity", variant)(velocity=velocity, vorticity=self._vorticity)
         run("confinement", pulled)(vorticity=self._vorticity, force=self._force, strength=strength, **weight)
         run("force_field", variant)(velocity=velocity, force=self._force, dt=dt, **faces)

@@ -175,30 +175,32 @@ def side_numbers(boundaries: Boundaries) -> dict[str, NDArray[np.float32]]:
 
 @dataclass(frozen=True)
 class Walk:
-    """How the workgroups of lib/jacobi_walk.glsl go through the box.
+    """How the workgroups of a kernel go up through the box.
 
-    sweeps: that they make at once. packs, rows, slices: what a workgroup writes, along x, y and z.
+    columns, rows, slices: of texels, what a workgroup writes along x, y and z. rim: how many more columns and
+    rows it computes, on both sides together. sweeps: of Jacobi's that it makes at once.
     """
 
-    sweeps: int
-    packs: int
+    columns: int
     rows: int
     slices: int
+    rim: tuple[int, int]
+    sweeps: int = 1
 
     @property
     def group(self) -> tuple[int, int]:
-        """Invocations of a workgroup along x and y: with a pack and a row a sweep more on either side."""
-        return self.packs + 2, self.rows + 2 * self.sweeps
+        """Invocations of a workgroup along x and y."""
+        return self.columns + self.rim[0], self.rows + self.rim[1]
 
     @property
     def defines(self) -> dict[str, int]:
         """The GLSL macros of it."""
-        sizes = {"BLOCK_PACKS": self.packs, "BLOCK_ROWS": self.rows, "BLOCK_SLICES": self.slices}
+        sizes = {"BLOCK_COLUMNS": self.columns, "BLOCK_ROWS": self.rows, "BLOCK_SLICES": self.slices}
         return {"SWEEPS": self.sweeps, **sizes}
 
-    def groups(self, packs: int, rows: int, slices: int) -> tuple[int, int, int]:
+    def groups(self, columns: int, rows: int, slices: int) -> tuple[int, int, int]:
         """How many workgroups a box of so many takes along x, y and z."""
-        return -(-packs // self.packs), -(-rows // self.rows), -(-slices // self.slices)
+        return -(-columns // self.columns), -(-rows // self.rows), -(-slices // self.slices)
 
 
 @dataclass(frozen=True)
@@ -247,9 +249,14 @@ class Kernel:
         return {slot.name for slot in self.slots(variant)} | {self.write.name, *self.parameters}
 
 
-# Several Jacobi sweeps in a pass. 32 KB of shared memory, which OpenGL promises, hold both.
-WALKS = {"jacobi_two": Walk(2, 16, 12, 32), "jacobi_four": Walk(4, 16, 16, 64)}
+# Several Jacobi sweeps in a pass, and confinement in one: each has the 32 KB of shared memory that OpenGL
+# promises, and no more invocations.
+WALKS = {
+    "jacobi_two": Walk(16, 12, 32, rim=(2, 4), sweeps=2),
+    "jacobi_four": Walk(16, 16, 64, rim=(2, 8), sweeps=4),
+}
 WALKING = {walk.sweeps: name for name, walk in WALKS.items()}
+CONFINING = Walk(27, 11, 64, rim=(5, 5))
 
 
 def _cell(name: str) -> Slot:
@@ -282,11 +289,13 @@ FINE_OPENINGS = Slot("openings", "fine_pack", components=1, exact=True)
 # which finer cells a coarse one stands for, bits
 JOINED, COARSE_JOINED = (Slot("joined", kind, exact=True) for kind in ("packed", "coarse_packed"))
 FINE_WEIGHTS = tuple(Slot(f"fine_{slot.name}", "fine_packed", exact=True) for slot in WEIGHTS)
-EIGHTHS = Slot("eighths", "eighth")
+EIGHTHS = Slot("eighths", "eighth", exact=True)
 PREDICTED = Slot("predicted", "bounded")
 REFLECTED = _face("reflected")
 HALVES = Slot("halves", "halves", exact=True)
 OTHER = Slot("other", "packed", exact=True)
+# in half floats its rounding alone, over a cell, would be more than what a projection leaves
+PRESSURE, VALUES = (Slot(name, "packed", exact=True) for name in ("pressure", "values"))
 TRANSFORM = Slot("transform", "wave", exact=True)  # two complex numbers to a texel
 ROOTS = Slot("roots", "root", exact=True)
 POINTS, PROBED = Slot("points", "probe", exact=True), Slot("sampled", "probe", exact=True)
@@ -355,6 +364,15 @@ KERNELS: dict[str, Kernel] = {
         Kernel("push", VELOCITY, (VELOCITY,), ("pushes", "push_count"), (SOLID_FACES,)),
         Kernel("turbulence", VELOCITY, (VELOCITY,), ("waves", "middle"), (SOLID_FACES,)),
         Kernel("force_field", VELOCITY, (VELOCITY, _cell("force")), ("dt",), (SOLID_FACES,)),
+        Kernel(
+            "confine",
+            VELOCITY,
+            (VELOCITY, SCALARS),
+            ("dt", "strength", "rise", "up"),
+            (SOLID_FACES,),
+            dyed_reads=(_cell("color"),),
+            walk=CONFINING,
+        ),
         Kernel(
             "force_expression",
             VELOCITY,
@@ -444,23 +462,23 @@ KERNELS: dict[str, Kernel] = {
         Kernel("expand", _packed("divergence"), (_packed("divergence"), FLAME), ("expansion",), (OPENINGS,)),
         Kernel(
             "jacobi",
-            _packed("pressure"),
-            (_packed("pressure"), _packed("divergence")),
+            PRESSURE,
+            (PRESSURE, _packed("divergence")),
             ("scale", "weight"),
             (OPENINGS,),
         ),
         *(
             Kernel(
                 name,
-                _packed("pressure"),
-                (_packed("pressure"), _packed("divergence")),
+                PRESSURE,
+                (PRESSURE, _packed("divergence")),
                 ("scale", "weights"),
                 (OPENINGS,),
                 walk=walk,
             )
             for name, walk in WALKS.items()
         ),
-        Kernel("split_eighths", EIGHTHS, (_packed("values"),)),
+        Kernel("split_eighths", EIGHTHS, (VALUES,)),
         Kernel(
             "jacobi_eighths",
             EIGHTHS,
@@ -468,11 +486,11 @@ KERNELS: dict[str, Kernel] = {
             ("scale", "weight"),
             (OPENINGS,),
         ),
-        Kernel("join_eighths", _packed("values"), (EIGHTHS,)),
+        Kernel("join_eighths", VALUES, (EIGHTHS,)),
         Kernel(
             "red_black",
-            _packed("pressure"),
-            (_packed("pressure"), _packed("divergence")),
+            PRESSURE,
+            (PRESSURE, _packed("divergence")),
             ("scale", "omega", "colour"),
             (OPENINGS,),
             weighted_reads=WEIGHTS,
@@ -480,14 +498,14 @@ KERNELS: dict[str, Kernel] = {
         Kernel(
             "residual",
             Slot("residual", "packed", exact=True),
-            (_packed("pressure"), _packed("divergence")),
+            (PRESSURE, _packed("divergence")),
             ("scale",),
             (OPENINGS,),
             weighted_reads=WEIGHTS,
         ),
         Kernel(
             "first_sweep",
-            _packed("pressure"),
+            PRESSURE,
             (_packed("divergence"),),
             ("scale", "omega"),
             (OPENINGS,),
@@ -495,21 +513,21 @@ KERNELS: dict[str, Kernel] = {
         ),
         Kernel(
             "solve_coarsest",
-            _packed("pressure"),
+            PRESSURE,
             (_packed("divergence"),),
             ("scale", "sweeps"),
             weighted_reads=WEIGHTS,
         ),
         Kernel(
             "apply_inverse",
-            _packed("pressure"),
+            PRESSURE,
             (_packed("divergence"), Slot("inverse", "matrix", exact=True)),
             ("scale",),
         ),
         Kernel(
             "restrict",
             Slot("restricted", "coarse_packed", exact=True),
-            (_packed("pressure"), _packed("divergence")),
+            (PRESSURE, _packed("divergence")),
             ("scale",),
             (OPENINGS,),
             weighted_reads=WEIGHTS,
@@ -517,8 +535,8 @@ KERNELS: dict[str, Kernel] = {
         ),
         Kernel(
             "prolong",
-            _packed("pressure"),
-            (_packed("pressure"), Slot("correction", "coarse_packed", exact=True)),
+            PRESSURE,
+            (PRESSURE, Slot("correction", "coarse_packed", exact=True)),
             (),
             (OPENINGS,),
             weighted_reads=WEIGHTS,
@@ -534,11 +552,9 @@ KERNELS: dict[str, Kernel] = {
             weighted_reads=FINE_WEIGHTS,
             parted_reads=(JOINED,),
         ),
-        Kernel("halve", HALVES, (_packed("divergence"), _packed("pressure")), ("scale",)),
+        Kernel("halve", HALVES, (_packed("divergence"), PRESSURE), ("scale",)),
         Kernel("sum_halves", ROWS, (_half("red"), _half("black")), (), (OPENINGS,)),
-        Kernel(
-            "join_halves", _packed("values"), (_half("red"), _half("black"), WHOLE), ("share",), (OPENINGS,)
-        ),
+        Kernel("join_halves", VALUES, (_half("red"), _half("black"), WHOLE), ("share",), (OPENINGS,)),
         Kernel("relax_half", _half("own"), (_half("other"), _half("right")), ("colour",), (OPENINGS,)),
         Kernel(
             "restrict_half",
@@ -556,7 +572,7 @@ KERNELS: dict[str, Kernel] = {
             (OPENINGS,),
             parted_reads=(COARSE_JOINED,),
         ),
-        Kernel("add_scaled", _packed("values"), (_packed("values"), OTHER), ("own", "factor")),
+        Kernel("add_scaled", VALUES, (VALUES, OTHER), ("own", "factor")),
         Kernel("dot_rows", ROWS, (_packed("a"), _packed("b")), (), (OPENINGS,)),
         Kernel("sum_slices", SLICES, (ROWS,)),
         Kernel("sum_whole", WHOLE, (SLICES,)),
@@ -565,7 +581,7 @@ KERNELS: dict[str, Kernel] = {
         Kernel("fft_rows", TRANSFORM, (TRANSFORM, ROOTS), ("done", "bits", "direction")),
         Kernel("fft_lines", TRANSFORM, (TRANSFORM, ROOTS), ("axis", "done", "bits", "direction")),
         Kernel("fft_divide", TRANSFORM, (TRANSFORM, ROOTS)),
-        Kernel("fft_store", _packed("pressure"), (TRANSFORM,)),
+        Kernel("fft_store", PRESSURE, (TRANSFORM,)),
         Kernel(
             "combine_velocities",
             _face("combined"),
@@ -576,7 +592,7 @@ KERNELS: dict[str, Kernel] = {
         Kernel(
             "subtract_gradient",
             _face("pushed"),
-            (VELOCITY, _packed("pressure")),
+            (VELOCITY, PRESSURE),
             ("dt",),
             (SOLID_FACES,),
         ),
@@ -610,7 +626,7 @@ KERNELS: dict[str, Kernel] = {
         Kernel("scroll_velocity", VELOCITY, (VELOCITY,), ("shift",), (SOLID_FACES,)),
         Kernel("scroll_scalars", SCALARS, (SCALARS,), ("shift", "ambient")),
         Kernel("scroll_flame", FLAME, (FLAME,), ("shift",)),
-        Kernel("scroll_pressure", _packed("pressure"), (_packed("pressure"),), ("shift",)),
+        Kernel("scroll_pressure", PRESSURE, (PRESSURE,), ("shift",)),
         Kernel("save_velocity", SAVED, (VELOCITY,)),
         Kernel("save_scalars", SAVED, (SCALARS,), (), (SOLID,)),
         Kernel("max_speed", SPEED, (VELOCITY,)),

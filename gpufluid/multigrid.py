@@ -232,7 +232,7 @@ class Chessboard(Finest):
         """Give the pressure back. balanced: less its mean over the fluid."""
         problem, halves = self.problem, {name: self._fields[name] for name in ("red", "black")}
         if balanced:
-            problem.sum_rows("sum_halves", **halves, **problem.openings)
+            problem.sum_rows("sum_halves", problem.backend, **halves, **problem.openings)
         problem.backend.kernel("join_halves", problem.variant)(
             values=problem.pressure,
             wholes=problem.sums["wholes"],

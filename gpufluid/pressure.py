@@ -38,7 +38,7 @@ class Projection:
 
     def __init__(self, backend: Backend, settings: Settings) -> None:
         self.backend, self.settings = backend, settings
-        self.pressure = backend.field("pressure", "packed")
+        self.pressure = backend.field("pressure", "packed", exact=True)
         self.divergence = self._divergence_for(settings)
         self.problem = PressureProblem(backend, self.pressure, self.divergence)
         self.hierarchy = Hierarchy()

@@ -132,7 +132,7 @@ class PressureProblem:
 
     def _eighths(self) -> FieldStore:
         if "eighths" not in self._fields:
-            self._fields["eighths"] = self.backend.field("eighths", "eighth")
+            self._fields["eighths"] = self.backend.field("eighths", "eighth", exact=True)
         return self._fields["eighths"]
 
     def red_black(self, colour: int, omega: float = 1.0) -> Callable[[], None]:
@@ -211,14 +211,16 @@ class PressureProblem:
 
     def balance(self, values: FieldStore, out: FieldStore) -> None:
         """Put `values` less their mean over the fluid into `out`, 0 elsewhere. Nothing waits."""
-        self.sum_rows("dot_rows", a=values, b=values, **self.openings)
-        self.backend.kernel("balance", self.variant)(
+        # the divergence is in the fluid's precision, pressures are in single
+        backend = self.backend if values is self.divergence else self.backend.single()
+        self.sum_rows("dot_rows", backend, a=values, b=values, **self.openings)
+        backend.kernel("balance", self.variant)(
             values=values, wholes=self.sums["wholes"], balanced=out, **self.openings
         )
 
-    def sum_rows(self, name: str, **fields: FieldStore) -> None:
+    def sum_rows(self, name: str, backend: Backend, **fields: FieldStore) -> None:
         """Put what kernel `name` sums up in each row, summed over all rows, into ``sums["wholes"]``."""
-        run, variant, sums = self.backend.kernel, self.variant, self.sums
+        run, variant, sums = backend.kernel, self.variant, self.sums
         run(name, variant)(rows=sums["rows"], **fields)
         run("sum_slices", variant)(rows=sums["rows"], slices=sums["slices"])
         run("sum_whole", variant)(slices=sums["slices"], wholes=sums["wholes"])
@@ -236,7 +238,8 @@ class PressureProblem:
         """Make what `balance` needs."""
         _ = self.sums
         for name in ("dot_rows", "sum_slices", "sum_whole", "balance"):
-            self.backend.kernel(name, self.variant)
+            for backend in (self.backend, self.backend.single()):
+                backend.kernel(name, self.variant)
 
     def release(self) -> None:
         """Release the fields."""

@@ -73,7 +73,8 @@ class Settings:
     skip_empty: skip empty regions when scalars are carried: the result is the same, to the bit. This works in
         textures, with an ambient temperature of 0, without diffusion of scalars and without heated solids
         (beside which nothing stays at rest), and is done if enough is empty for it to pay.
-    precision: "single" or "half" floats in the textures; the reference always uses float64.
+    precision: "single" or "half" floats in the textures, "single" in those of the pressure whatever it says;
+        the reference always uses float64.
 
     Raises GpufluidError naming the setting and its limits.
     """

@@ -204,7 +204,8 @@ def test_transforms_are_single_whatever_the_precision() -> None:
     kernels = [kernel for name, kernel in KERNELS.items() if name.startswith("fft")]
     slots = [slot for kernel in kernels for slot in (kernel.write, *kernel.reads)]
     assert len(kernels) == 5
-    assert all(slot.exact == (slot.kind in ("wave", "root")) for slot in slots)
+    for slot in slots:
+        assert slot.exact == (slot.kind in ("wave", "root") or slot.name == "pressure"), slot
 
 
 # -- what it refuses ---------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from gpufluid.fourier import roots
 from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
-from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, SIDE_NUMBERS, WALKS, WAVES, Kernel, Variant
+from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, SIDE_NUMBERS, WAVES, Kernel, Variant
 from gpufluid.kernels import KERNELS as ALL_KERNELS
 from gpufluid.layout import DIGIT, EIGHTHS, SOLVED, lanes
 from gpufluid.numpy_backend import NumpyBackend
@@ -139,7 +139,8 @@ PARAMETERS: dict[str, Any] = {
     "noise_shift": (0.3, -0.2, 0.1),
 }
 APART = ("relax_half", "restrict_half", "prolong_half", "jacobi_eighths")
-KERNELS = {name: kernel for name, kernel in ALL_KERNELS.items() if name not in WALKS}  # those: `test_walks`
+# those that walk: `test_walks` and `test_confining`
+KERNELS = {name: kernel for name, kernel in ALL_KERNELS.items() if kernel.walk is None}
 COVERED = ("advect_scalars", "correct_scalars", "compensate_scalars", "finish_scalars")
 H = 0.1
 GRAZING = 1e-5  # relative: further than rounding takes a trace, and nearer than a test of values sees

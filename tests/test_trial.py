@@ -139,9 +139,9 @@ def scripted(monkeypatch: pytest.MonkeyPatch, ms: Callable[[Way, bool], float]) 
     """Have samples take what `ms` says; return those taken, (way, with advection)."""
     asked = []
 
-    def sample(self: trial.Course, way: Way, with_advection: bool) -> float:
-        asked.append((way, with_advection))
-        return ms(way, with_advection)
+    def sample(self: trial.Course, way: Way, what: str) -> float:
+        asked.append((way, what == trial.ADVECTION))
+        return ms(*asked[-1])
 
     monkeypatch.setattr(trial.Course, "sample", sample)
     return asked
@@ -174,7 +174,7 @@ def test_a_gpu_is_timed_by_its_own_clock(ctx: moderngl.Context, monkeypatch: pyt
     course = trial.Course(ctx)
     course.software = False
     monkeypatch.setattr(trial, "perf_counter", lambda: 0.0)  # the one on the wall stands still
-    taken = course.race([course.rule], with_advection=True)
+    taken = course.race([course.rule], trial.ADVECTION)
     course.release()
     assert len(taken[course.rule]) == trial.ROUNDS and min(taken[course.rule]) > 0.0
 

@@ -1,10 +1,7 @@
 // Curl of the velocity at the centre of a cell, 1/s. Each derivative is the mean of the four edges round the centre,
 // of those inside the box: a wall's own layer is thinner than a cell and none of the flow's vorticity.
 #include "lib/face_pairs.glsl"
-
-float turning(vec2 right, vec2 left, vec2 above, vec2 below, float over_right, float over_above) {
-    return (right.x + right.y - left.x - left.y) * over_right - (above.x + above.y - below.x - below.y) * over_above;
-}
+#include "lib/turning.glsl"
 
 vec3 curl_at(ivec3 cell) {
     ivec3 xm = neighbour(cell - X), xp = neighbour(cell + X), ym = neighbour(cell - Y), yp = neighbour(cell + Y);

@@ -9,8 +9,8 @@
 
 uniform float weights[SWEEPS];
 
-const ivec3 block = ivec3(BLOCK_PACKS, BLOCK_ROWS, BLOCK_SLICES), rim = ivec3(1, SWEEPS, SWEEPS);
-const int wide = BLOCK_PACKS + 2, high = BLOCK_ROWS + 2 * SWEEPS;
+const ivec3 block = ivec3(BLOCK_COLUMNS, BLOCK_ROWS, BLOCK_SLICES), rim = ivec3(1, SWEEPS, SWEEPS);
+const int wide = BLOCK_COLUMNS + 2, high = BLOCK_ROWS + 2 * SWEEPS;
 
 shared vec4 plane[SWEEPS * wide * high];  // of each sweep but the last the latest slice, and of what is swept
 

@@ -84,8 +84,11 @@ def device_lines(trial: bool = False) -> Iterator[str]:
         yield f"renderer         {device.renderer} ({kind})"
         yield f"OpenGL           {device.version // 100}.{device.version % 100 // 10}"
         few = ", the smallest as compute passes" if device.dispatches else ""
-        many = f", {device.sweeps} sweeps a pass in large boxes" if device.sweeps > 1 else ""
-        yield f"kernels run as   {device.stage} passes{few}, texels read by {_READING[device.reading]}{many}"
+        yield f"kernels run as   {device.stage} passes{few}, texels read by {_READING[device.reading]}"
+        many = [f"{device.sweeps} sweeps a pass"] if device.sweeps > 1 else []
+        many += ["confinement in one pass"] if device.joined else []
+        if many:
+            yield f"in large boxes   {', '.join(many)}"
         for n, line in enumerate(choice.why):
             yield f"{'' if n else 'chosen':16} {line}"
         yield f"largest texture  {device.max_texture_size} x {device.max_texture_size} texels"

@@ -129,7 +129,8 @@ def write_page(path: Path, ctx: moderngl.Context, samples: int = SAMPLES, sizes:
         f"- {machine['cpu']}, {machine['cores']} cores",
         f"- copies {copy_bandwidth(ctx, software) / 1e9:.1f} GB/s, read and written",
         f"- kernels run as {device.stage} passes, reading: {device.reading}"
-        f"{f', {device.sweeps} sweeps a pass' if device.sweeps > 1 else ''}; {samples} samples",
+        f"{f', {device.sweeps} sweeps a pass' if device.sweeps > 1 else ''}"
+        f"{', confinement in one' if device.joined else ''}; {samples} samples",
         *(f"- chosen {line}" for line in choose(ctx).why[:1]),
         "",
         *_engine_and_baseline(ctx, at, samples),

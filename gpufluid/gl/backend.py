@@ -34,7 +34,7 @@ from gpufluid.voxels import inside_mesh
 # cache each: 0.75 of the time at 64^3, 0.85 at 80^3. In smaller ones what a pass costs by itself counts more,
 # and larger ones leave the cache sooner: at 128^3 they took 1.6 times as long.
 SPLIT = 100_000, 600_000
-LARGE = 4_000_000  # cells of a box in which a GPU's sweeps wait for its memory: half of those of the trial
+LARGE = 4_000_000  # cells of a box in which a GPU waits for its memory: half of those of the trial
 KEPT_EXPRESSIONS = 8  # of users, compiled, that no force has any more: one may come back
 MOST_DRAWN = 1 << 15  # triangles in all octets of slices; beyond, NumPy was faster than two cores of llvmpipe
 
@@ -119,6 +119,11 @@ class GLBackend:
     def sweeps(self) -> int:
         """Jacobi sweeps that one pass makes: several perhaps in a box that is larger than caches."""
         return self.device.sweeps if self.grid.cell_count >= LARGE else 1
+
+    @property
+    def joined(self) -> bool:
+        """Confinement is one pass: perhaps in a box that is larger than caches, and not flat."""
+        return self.device.joined and self.grid.cell_count >= LARGE and self.grid.dimensions == 3
 
     @property
     def inverts(self) -> bool:

@@ -40,7 +40,7 @@ class Device(Measured):
     (texture() at texel centres) or "texel" (texelFetch), which all give the same bits. What is left open goes
     by the rules of `gpufluid.gl.ways`, by the renderer's name alone; fluids ask `gpufluid.gl.trial` before.
     mixed: among fragment passes a few small ones may be dispatched, where that is faster (`dispatches`).
-    sweeps: of Jacobi's that a pass makes in a large box, one of `gpufluid.gl.ways.SWEEPS`.
+    sweeps, joined: how large boxes go, see `gpufluid.gl.ways.Way`.
 
     Raises GpufluidError where the context lacks what `backend` asks for.
     """
@@ -53,6 +53,7 @@ class Device(Measured):
         *,
         mixed: bool = False,
         sweeps: int = 1,
+        joined: bool = False,
     ) -> None:
         one_of(backend, BACKENDS, "backend")
         a_context(ctx)
@@ -70,8 +71,8 @@ class Device(Measured):
         check(self.version, self.renderer, stage)
         rule = by_rule(self.version, self.software, stage)
         self.stage, self.reading = rule.stage, reading or rule.reading
-        check(self.version, self.renderer, self.stage, self.reading, sweeps=sweeps)
-        self.sweeps = sweeps
+        check(self.version, self.renderer, self.stage, self.reading, sweeps=sweeps, joined=joined)
+        self.sweeps, self.joined = sweeps, joined
         #: four values of one channel are read by one textureGather, where a sample needs four: a GPU waits
         #: for its texture units. 4.0 has it, but nobody has tried it in macOS' 4.1.
         self.gathers = not self.software and self.reading != "image" and self.version >= 430

@@ -18,15 +18,16 @@ from pathlib import Path
 from typing import Any
 
 from gpufluid.files import first_file, open_plain, partial_path, whole_file
-from gpufluid.gl.ways import READINGS, STAGES, SWEEPS, Way
+from gpufluid.gl.ways import JOINED, READINGS, STAGES, SWEEPS, Way
 
 VARIABLE = "GPUFLUID_CACHE"
 OFF = "off"
 LONGEST = 1 << 14  # bytes of a file
+RACES = "ms", "large", "pushed"
 WAYS = {
     str(way): way
-    for way in itertools.starmap(Way, itertools.product(STAGES, READINGS, SWEEPS))
-    if way.sweeps == 1 or way.stage == "compute"
+    for way in itertools.starmap(Way, itertools.product(STAGES, READINGS, SWEEPS, JOINED.values()))
+    if way == Way(way.stage, way.reading) or way.stage == "compute"
 }
 
 
@@ -34,7 +35,8 @@ WAYS = {
 class Kept:
     """What a trial found.
 
-    when: in UTC. ms, large: medians of what each way took in the trial, milliseconds; in a large box.
+    when: in UTC. ms, large, pushed: medians of what each way took in the trial, milliseconds; in a large box
+    for the pressure, and for confinement.
     """
 
     way: Way
@@ -42,6 +44,7 @@ class Kept:
     when: datetime
     ms: dict[str, float]
     large: dict[str, float] = field(default_factory=dict)
+    pushed: dict[str, float] = field(default_factory=dict)
 
 
 def cache_folder() -> Path | None:
@@ -88,13 +91,11 @@ def read(file: Path, driver: dict[str, str]) -> Kept | None:
         if when.tzinfo is None:  # nor does Windows know its own for times before 1970
             raise ValueError("its time has no zone")
         when = when.astimezone(timezone.utc)
-        ms, large = (
-            {name: float(told[box][name]) for name in WAYS if name in told[box]} for box in ("ms", "large")
-        )
-        kept = Kept(WAYS[told["way"]], WAYS[told["rule"]], when, ms, large)
+        taken = [{name: float(told[race][name]) for name in WAYS if name in told[race]} for race in RACES]
+        kept = Kept(WAYS[told["way"]], WAYS[told["rule"]], when, *taken)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"it is not what a trial wrote ({type(error).__name__})") from None
-    if not all(math.isfinite(each) and each >= 0.0 for each in (*ms.values(), *large.values())):
+    if not all(math.isfinite(each) and each >= 0.0 for of_race in taken for each in of_race.values()):
         raise ValueError("its times are no times")
     return kept
 
@@ -109,9 +110,8 @@ def keep(file: Path, driver: dict[str, str], kept: Kept, anew: bool = False) -> 
         "way": str(kept.way),
         "rule": str(kept.rule),
         "when": kept.when.isoformat(timespec="seconds"),
-        "ms": {name: round(ms, 4) for name, ms in kept.ms.items()},
-        "large": {name: round(ms, 4) for name, ms in kept.large.items()},
     }
+    told |= {race: {name: round(ms, 4) for name, ms in getattr(kept, race).items()} for race in RACES}
     text = json.dumps(told, indent=1) + "\n"
     if anew:
         if file.is_fifo():  # it has our name, and holds nothing

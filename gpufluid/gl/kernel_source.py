@@ -16,9 +16,6 @@ from gpufluid.grid import LARGEST_HALF, TINY, Grid
 from gpufluid.kernels import SIDE_NUMBERS, Kernel, Slot, Variant
 from gpufluid.layout import JOINED_ROWS, PIECE, STRIP, STRIP_ROWS, FlatLayout
 
-SWEPT = ("packed", "eighth")  # kinds of what sweeps write: rounding it would cost a sixth of a step
-
-
 # llvmpipe compiles a shader for the inside and for the edges of what is drawn: `Source.compiled_once`.
 # Once is enough for LONG ones, which compute much; others run up to a quarter longer by it. Of FEW texels all
 # are compiled once, by a `discard`: llvmpipe then writes out fewer loops, which run up to twice as long.
@@ -67,7 +64,7 @@ def strips_reader(
 
 def rounds(slot: Slot, dtype: str) -> bool:
     """Whether a pass rounds what it leaves in `slot`, where the driver would cut it off."""
-    return dtype == "f2" and not slot.short and slot.kind not in SWEPT
+    return dtype == "f2" and not slot.short
 
 
 def kept(stage: str, slot: Slot, dtype: str, nearest: bool = False) -> str:
@@ -77,8 +74,7 @@ def kept(stage: str, slot: Slot, dtype: str, nearest: bool = False) -> str:
     of cells and faces alone: for packed ones, sweeps for the pressure above all, it would cost 3 % of a step
     on llvmpipe, which mostly does it by itself.
     Half floats are rounded to the nearest here unless the driver does it (`nearest`). Cut off, as llvmpipe
-    does it, each pass would take 0.03 % of everything. Not what is SWEPT, of which little comes of it.
-    What is `short` the kernel has rounded itself.
+    does it, each pass would take 0.03 % of everything. What is `short` the kernel has rounded itself.
     """
     if slot.short:
         return "v"

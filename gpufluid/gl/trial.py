@@ -36,15 +36,27 @@ from gpufluid.gl.kept import Kept
 from gpufluid.gl.kernel_source import KernelSource
 from gpufluid.gl.passes import Pass
 from gpufluid.gl.state import guard_of, keeping
-from gpufluid.gl.ways import BACKENDS, SWEEPS, VARIABLE, Way, asked_for, by_rule, check, readings, stages
+from gpufluid.gl.ways import (
+    BACKENDS,
+    JOINED,
+    SWEEPS,
+    VARIABLE,
+    Way,
+    asked_for,
+    by_rule,
+    check,
+    readings,
+    stages,
+)
 from gpufluid.grid import Grid
 from gpufluid.kernels import KERNELS, WALKING, Variant
 from gpufluid.layout import layouts
 
-REVISION = 2  # of the trial: another one is tried anew
+REVISION = 3  # of the trial: another one is tried anew
 CELLS = {True: 48, False: 128}  # a side of the box, in software and on a GPU
 LARGE = 192  # a side of a box that no cache of a GPU holds
 TRIED_SWEEPS = 8  # for the pressure, in one sample
+SWEEPING, ADVECTION, CONFINEMENT = "sweeps", "sweeps and advection", "confinement"  # what a sample is of
 ROUNDS, FEWEST = 11, 5  # samples of each way
 MOST = 0.25  # s that a race may take beyond its first samples
 MARGIN = 0.85  # of what the other took
@@ -62,7 +74,7 @@ class Choice:
     def device(self, ctx: moderngl.Context) -> Device:
         """A device of `ctx` that goes this way."""
         way = self.way
-        return Device(ctx, way.stage, way.reading, mixed=self.free, sweeps=way.sweeps)
+        return Device(ctx, way.stage, way.reading, mixed=self.free, sweeps=way.sweeps, joined=way.joined)
 
 
 _chosen: WeakKeyDictionary[moderngl.Context, Choice] = WeakKeyDictionary()
@@ -85,33 +97,38 @@ def choose(ctx: moderngl.Context, backend: str = "auto", reading: str | None = N
 
     A stage or reading that is not among what was chosen otherwise comes with the rules' for the rest.
     Readings give the same bits; a program that names a stage, to go the same way everywhere, has its sweeps
-    one by one, unless the variable says otherwise.
+    one by one, and confinement in three passes, unless the variable says otherwise.
     Raises GpufluidError where the context lacks what is asked for, or is not current.
     """
     one_of(backend, BACKENDS, "backend")
     guard_of(ctx).check_current(ctx, "Fluid")
     version, renderer = ctx.version_code, calls(ctx).renderer
     stage = None if backend == "auto" else backend
-    named, read_by, sweeps, rules = asked_for()
+    named, read_by, sweeps, joined, rules = asked_for()
     if stage == "fragment":
-        sweeps = None  # as the stage that the variable names: the program's word comes first
+        sweeps = joined = None  # as the stage that the variable names: the program's word comes first
     check(version, renderer, stage)
     if stage is None and named is not None:
         check(version, renderer, named, what=VARIABLE)
     words = (named, stage is None), (read_by, reading is None), (str(sweeps or ""), True)
     told = tuple(word for word, counts in words if word and counts)
+    told += tuple(word for word, value in JOINED.items() if value is joined)
     why = [f"{VARIABLE}={','.join(told)} in the environment"] if told else []
     if stage or reading:
         why.insert(0, "as the program asks")
     stage, reading = stage or named, reading or read_by
-    if stage is None and reading is None and sweeps is None:
+    if stage is None and reading is None and sweeps is None and joined is None:
         return _by_rule(ctx, f"{VARIABLE}=rule in the environment") if rules else tried(ctx)
     best = by_rule(version, is_software(ctx), stage)
     found = None if rules or reading is not None else _kept(ctx)
     if isinstance(found, Kept) and stage in (None, found.way.stage):
         best = found.way
-    way = Way(best.stage, reading or best.reading, sweeps or (best.sweeps if backend == "auto" else 1))
-    check(version, renderer, way.stage, way.reading, VARIABLE if told else "backend", way.sweeps)
+    if backend != "auto":
+        best = Way(best.stage, best.reading)
+    joined = best.joined if joined is None else joined
+    way = Way(best.stage, reading or best.reading, sweeps or best.sweeps, joined)
+    what = VARIABLE if told else "backend"
+    check(version, renderer, way.stage, way.reading, what, way.sweeps, way.joined)
     return Choice(way, tuple(why), stage is None)
 
 
@@ -211,11 +228,17 @@ def _told(found: Kept, ctx: moderngl.Context) -> Iterator[str]:
         what = "it failed, the rule's stays"
     yield f"by the trial of {found.when:%Y-%m-%d %H:%M} UTC: {what}, {found.rule}"
     if found.ms:
-        for box, taken in (("", found.ms), (" in a large box", found.large)):
+        sweeps = f"{TRIED_SWEEPS} sweeps"
+        races = {
+            sweeps: found.ms,
+            f"{sweeps} in a large box": found.large,
+            "confinement in a large box": found.pushed,
+        }
+        for work, taken in races.items():
             each = sorted(taken.items(), key=lambda item: item[1])
             if each:
                 times = ", ".join(f"{ms:.2f} ms ({name})" for name, ms in each)
-                yield f"{TRIED_SWEEPS} sweeps{box} took {times}"
+                yield f"{work} took {times}"
     file = cache.file_of(driver_of(ctx))
     if file is not None:
         yield f"kept in {_shown(file)}"
@@ -246,11 +269,13 @@ def trial(ctx: moderngl.Context) -> Kept:
 
     First the readings of the rule's stage, then the other stage, in sweeps for the pressure, the most of a
     step. What wins there must win a piece of a step with advection too. Then, for compute passes of a GPU,
-    how many sweeps one makes in a large box. The rule's where it fails.
+    how many sweeps one makes in a large box, and whether one makes all of confinement. The rule's where it
+    fails. In software nothing of the latter is even compiled.
     """
     best = rule = by_rule(ctx.version_code, is_software(ctx))
     taken: dict[Way, list[float]] = {}
     large: dict[Way, list[float]] = {}
+    pushed: dict[Way, list[float]] = {}
     with keeping(ctx, "the trial of ways"), _unchecked():
         try:
             with _course(ctx) as course:
@@ -259,10 +284,14 @@ def trial(ctx: moderngl.Context) -> Kept:
                 with _course(ctx, LARGE) as course:
                     large = course.race([best, *(replace(best, sweeps=n) for n in SWEEPS[1:])])
                 best = winner(large, best)
+                with _course(ctx, LARGE) as course:
+                    pushed = course.race([best, replace(best, joined=True)], CONFINEMENT)
+                best = winner(pushed, best)
         except (GpufluidError, moderngl.Error, MemoryError):
             pass  # what was found before stays
-    ms, large_ms = ({str(way): median(samples) for way, samples in each.items()} for each in (taken, large))
-    return Kept(best, rule, datetime.now(timezone.utc), ms, large_ms)
+    races = (taken, large, pushed)
+    ms = [{str(way): median(samples) for way, samples in each.items()} for each in races]
+    return Kept(best, rule, datetime.now(timezone.utc), *ms)
 
 
 @contextmanager
@@ -291,7 +320,7 @@ def _raced(course: Course, version: int) -> tuple[Way, dict[Way, list[float]]]:
         best = winner(again, best)
         taken |= {way: again[way] for way in across}
     if best != rule:
-        best = winner(course.race([rule, best], with_advection=True), rule)
+        best = winner(course.race([rule, best], ADVECTION), rule)
     return best, taken
 
 
@@ -322,14 +351,16 @@ class Course:
         self._layouts = layouts(self._grid, device.max_texture_size, device.software)
         self._fields: dict[str, Field] = {}
 
-    def field(self, name: str, kind: str) -> Field:
-        """A field of numbers between -2 and 2, made the first time."""
+    def field(self, name: str, kind: str, scratch: bool = False) -> Field:
+        """A field of numbers between -2 and 2, made the first time. scratch: of zeros, with one texture."""
         if name not in self._fields:
-            field = Field(self._devices[self.rule], name, self._layouts[kind])
+            buffers = 1 if scratch else 2
+            field = Field(self._devices[self.rule], name, self._layouts[kind], buffers=buffers)
             self._fields[name] = field
             nx, ny, nz = field.layout.size
             shape = (nz, ny, nx, 1 if field.layout.packing > 1 else field.components)
-            field.write(np.random.default_rng(1).random(shape, np.float32) * 4.0 - 2.0)
+            if not scratch:
+                field.write(np.random.default_rng(1).random(shape, np.float32) * 4.0 - 2.0)
         return self._fields[name]
 
     def run(self, way: Way, name: str, **arguments: Any) -> None:
@@ -342,10 +373,13 @@ class Course:
             self._passes[way, name] = Pass(source)
         self._passes[way, name](**arguments)
 
-    def work(self, way: Way, with_advection: bool) -> None:
+    def work(self, way: Way, what: str) -> None:
         """Ask for one sample's passes."""
         field = self.field
-        if with_advection:
+        if what == CONFINEMENT:
+            self._confine(way)
+            return
+        if what == ADVECTION:
             velocity, scalars = field("velocity", "face"), field("scalars", "cell")
             carried = field("carried faces", "face"), field("carried cells", "cell")
             self.run(way, "advect_velocity", velocity=velocity, carried=carried[0], dt=1.0)
@@ -366,30 +400,48 @@ class Course:
         for _ in range(TRIED_SWEEPS // way.sweeps):
             self.run(way, pressure=pressure, divergence=divergence, scale=1.0, **kernel)
 
-    def sample(self, way: Way, with_advection: bool) -> float:
+    def _confine(self, way: Way) -> None:
+        """Buoyancy and vorticity confinement."""
+        field = self.field
+        velocity, scalars = field("velocity", "face"), field("scalars", "cell", scratch=True)
+        given: dict[str, Any] = {
+            "scalars": scalars,
+            "strength": 0.5,
+            "rise": (1.0,) * 4,
+            "up": (0.0, 1.0, 0.0),
+        }
+        if way.joined:
+            self.run(way, "confine", velocity=velocity, dt=1e-3, **given)
+            return
+        vorticity, force = (field(name, "cell", scratch=True) for name in ("vorticity", "force"))
+        self.run(way, "vorticity", velocity=velocity, vorticity=vorticity)
+        self.run(way, "confinement", vorticity=vorticity, force=force, **given)
+        self.run(way, "force_field", velocity=velocity, force=force, dt=1e-3)
+
+    def sample(self, way: Way, what: str) -> float:
         """The ms of one sample: by the driver's clock on a GPU, which does not count how fast Python asks."""
         device = self._devices.get(way)
         if self.software or device is None:
             self.ctx.finish()
             start = perf_counter()
-            self.work(way, with_advection)
+            self.work(way, what)
             self.ctx.finish()
             return 1e3 * (perf_counter() - start)
         device.timings = {}
-        self.work(way, with_advection)
+        self.work(way, what)
         return sum(sum(each) for each in device.milliseconds().values())
 
-    def race(self, ways: Sequence[Way], with_advection: bool = False) -> dict[Way, list[float]]:
+    def race(self, ways: Sequence[Way], what: str = SWEEPING) -> dict[Way, list[float]]:
         """Samples of `ways`, which take turns, ms; the first of each, which compiles, does not count."""
         for way in ways:
-            self.sample(way, with_advection)
+            self.sample(way, what)
         taken: dict[Way, list[float]] = {way: [] for way in ways}
         end = perf_counter() + MOST
         for n in range(ROUNDS):
             if n >= FEWEST and perf_counter() > end:
                 break
             for way in ways if n % 2 else reversed(ways):
-                taken[way].append(self.sample(way, with_advection))
+                taken[way].append(self.sample(way, what))
         return taken
 
     def release(self) -> None:

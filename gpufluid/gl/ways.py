@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.kernels import WALKS
@@ -12,6 +13,7 @@ BACKENDS = ("auto", "compute", "fragment")
 STAGES = ("compute", "fragment")
 READINGS = ("image", "nearest", "texel")
 SWEEPS = (1, *(walk.sweeps for walk in WALKS.values()))
+JOINED = {"apart": False, "joined": True}  # words for confinement in three passes, and in one
 VARIABLE = "GPUFLUID_WAY"
 RULE = "rule"
 
@@ -20,17 +22,19 @@ RULE = "rule"
 class Way:
     """A stage, "compute" (GL 4.3) or "fragment" (GL 3.3), and a reading.
 
-    reading: "image" (imageLoad), "nearest" (texture() at texel centres) or "texel" (texelFetch). sweeps: of
-    Jacobi's that a compute pass makes in a large box, one of SWEEPS.
+    reading: "image" (imageLoad), "nearest" (texture() at texel centres) or "texel" (texelFetch). For large
+    boxes, and compute passes alone: sweeps of Jacobi's that a pass makes, one of SWEEPS; joined: vorticity
+    confinement is one pass, not three.
     """
 
     stage: str
     reading: str
     sweeps: int = 1
+    joined: bool = False
 
     def __str__(self) -> str:
         more = f", {self.sweeps} sweeps a pass" if self.sweeps > 1 else ""
-        return f"{self.stage} {self.reading}{more}"
+        return f"{self.stage} {self.reading}{more}{', confinement joined' if self.joined else ''}"
 
 
 def readings(version: int, stage: str) -> tuple[str, ...]:
@@ -62,8 +66,9 @@ def check(
     reading: str | None = None,
     what: str = "backend",
     sweeps: int = 1,
+    joined: bool = False,
 ) -> None:
-    """Raise GpufluidError where a context of OpenGL `version` lacks `stage`, or `reading` or `sweeps` in it.
+    """Raise GpufluidError where a context of OpenGL `version` lacks `stage`, or the rest in it.
 
     None: nothing was asked for. what: asked for it.
     """
@@ -78,22 +83,42 @@ def check(
         raise GpufluidError(
             f"{what}: {sweeps} sweeps a pass need compute passes, here kernels run as {stage} ones"
         )
+    if joined and stage != "compute":
+        raise GpufluidError(
+            f"{what}: confinement in one pass needs compute passes, here kernels run as {stage} ones"
+        )
 
 
-def asked_for() -> tuple[str | None, str | None, int | None, bool]:
-    """What the variable GPUFLUID_WAY asks for: a stage, a reading, sweeps a pass, and whether just the rules.
+class Asked(NamedTuple):
+    """What GPUFLUID_WAY asks for, each None where it says nothing; rules: just the rules."""
 
-    It holds one of each kind, with commas between them, or "rule". Raises GpufluidError for others.
+    stage: str | None
+    reading: str | None
+    sweeps: int | None
+    joined: bool | None
+    rules: bool
+
+
+def asked_for() -> Asked:
+    """What the variable GPUFLUID_WAY asks for.
+
+    It holds one word of each kind, with commas between them, or "rule". Raises GpufluidError for others.
     """
     words = list(filter(None, os.environ.get(VARIABLE, "").replace(" ", "").split(",")))
-    kinds = STAGES, READINGS, tuple(map(str, SWEEPS))
+    kinds = STAGES, READINGS, tuple(map(str, SWEEPS)), tuple(JOINED)
     for word in words:
         one_of(word, (*sum(kinds, ()), RULE), VARIABLE)
     found = [[word for word in words if word in names] for names in kinds]
     if any(len(each) > 1 for each in found) or (RULE in words and len(words) > 1):
         raise GpufluidError(
-            f"{VARIABLE} must be a stage, a reading, a number of sweeps, several of these with commas, or "
-            f'"{RULE}", got {",".join(words)!r}'
+            f'{VARIABLE} must be a stage, a reading, a number of sweeps, "joined" or "apart", several of '
+            f'these with commas, or "{RULE}", got {",".join(words)!r}'
         )
-    stage, reading, sweeps = (each[0] if each else None for each in found)
-    return stage, reading, None if sweeps is None else int(sweeps), RULE in words
+    stage, reading, sweeps, joined = (each[0] if each else None for each in found)
+    return Asked(
+        stage,
+        reading,
+        None if sweeps is None else int(sweeps),
+        None if joined is None else JOINED[joined],
+        RULE in words,
+    )

@@ -26,6 +26,7 @@ from gpufluid.reference.arrays import center_velocity
 from gpufluid.reference.diffusion import diffuse_scalars, diffuse_velocity
 from gpufluid.reference.forces import (
     buoyancy,
+    confine,
     confinement,
     force_expression,
     force_field,
@@ -135,6 +136,7 @@ __all__ = [
     "combine_velocities",
     "compensate_scalars",
     "compensate_velocity",
+    "confine",
     "confinement",
     "constrain",
     "correct_scalars",

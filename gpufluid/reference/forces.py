@@ -170,6 +170,20 @@ def force_field(
     return constrained(grid, variant, solid_faces, out)
 
 
+def confine(
+    grid: Grid,
+    variant: Variant,
+    *,
+    velocity: Array,
+    dt: float,
+    solid_faces: Array | None = None,
+    **given: Any,
+) -> Array:
+    """Velocity after vorticity confinement and buoyancy."""
+    force = confinement(grid, variant, vorticity=vorticity(grid, variant, velocity=velocity), **given)
+    return force_field(grid, variant, velocity=velocity, force=force, dt=dt, solid_faces=solid_faces)
+
+
 def force_expression(
     grid: Grid,
     variant: Variant,
