@@ -11,7 +11,7 @@ from gpufluid.errors import GpufluidError
 
 # Bytes a cell of a fluid after its first step with default settings, measured at 96^3 (NumPy: 64^3), by what
 # keeps it. Multigrid, colours and solids come on top: a limit for what can never work.
-CELL = {"half": 90, "single": 150, "numpy": 300}
+CELL = {"half": 94, "single": 150, "numpy": 300}
 GROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")  # of a container: "max", or bytes
 
 
