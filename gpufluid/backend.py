@@ -205,6 +205,10 @@ class Backend(Protocol):
         """How many Jacobi sweeps one pass makes at best here, of those of `gpufluid.kernels.WALKS`, or 1."""
 
     @property
+    def few(self) -> bool:
+        """Whether passes are faster here that take FEW_PUSHES forces or FEW_WAVES waves each."""
+
+    @property
     def inverts(self) -> bool:
         """Whether the cells are so few that an equation's inverse, a field of kind "matrix", is kept."""
 

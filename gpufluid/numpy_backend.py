@@ -187,6 +187,7 @@ class NumpyBackend:
     name = "numpy"
     eighths = False
     sweeps = 1
+    few = False
     epsilon = 2.0**-52
 
     def __init__(self, grid: Grid) -> None:
