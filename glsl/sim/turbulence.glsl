@@ -17,7 +17,7 @@ void kernel(ivec3 face) {
         vec4 wave = waves[n];
         float phase = dot(wave.xyz, p) + wave.w;
         push += cos(phase) * wave_pushes[2 * n] + sin(phase) * wave_pushes[2 * n + 1];
-    } while (++n < (FEW == 1 ? WAVES : turns(WAVES)));  // few are unrolled: numbers handed on are not picked by an index
+    } while (++n < (FEW == 1 ? WAVES : turns(WAVES)));  // few are unrolled: an index into what is handed on costs
     vec3 d = p - middle.xyz;
 #if ANY_PERIODIC
     d -= vec3(periodic) * boxes_off(d, vec3(cells) * cell_size);
