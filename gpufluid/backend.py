@@ -209,6 +209,10 @@ class Backend(Protocol):
         """Whether buoyancy and confinement are faster here in one pass, the kernel ``confine``."""
 
     @property
+    def few(self) -> bool:
+        """Whether passes are faster here that take FEW_PUSHES forces or FEW_WAVES waves each."""
+
+    @property
     def inverts(self) -> bool:
         """Whether the cells are so few that an equation's inverse, a field of kind "matrix", is kept."""
 

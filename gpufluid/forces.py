@@ -19,7 +19,7 @@ from gpufluid.boundaries import Boundaries
 from gpufluid.checks import LARGEST
 from gpufluid.errors import GpufluidError, ShaderError
 from gpufluid.grid import CellBox, Grid
-from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, Variant
+from gpufluid.kernels import EMITTER_ROWS, EMITTERS, WAVES, Variant
 from gpufluid.masks import CUT, SEEN, covering, is_sure_to_reach, source_box, source_mask
 from gpufluid.periodic import HERE, bounds, cells_between, form_images, images, moved, periods
 from gpufluid.reference.sources import emitter_share
@@ -528,13 +528,14 @@ class Forces:
         self._fields.keep(forces)
         self.backend.forget({f.expression for f in forces if isinstance(f, ForceExpression)})
         active = [f for f in forces if f.active]
+        sized = replace(variant, few=True) if self.backend.few else variant
         simple = [f for f in active if isinstance(f, Wind | Vortex | Attractor)]
-        for first in range(0, len(simple), PUSHES):
-            some = simple[first : first + PUSHES]
-            rows = np.zeros((PUSHES, 3, 4))
+        for first in range(0, len(simple), sized.pushes):
+            some = simple[first : first + sized.pushes]
+            rows = np.zeros((sized.pushes, 3, 4))
             rows[: len(some)] = [force.row(dt) for force in some]
             rows[..., 0, :3] = _from_corner(rows[..., 0, :3], grid)
-            run("push", variant)(
+            run("push", sized)(
                 velocity=velocity,
                 pushes=rows.reshape(-1, 4).astype(np.float32),
                 push_count=len(some),
@@ -542,10 +543,18 @@ class Forces:
             )
         for force in active:
             if isinstance(force, Turbulence):
-                waves = wave_rows(force, grid, variant.boundaries, dt, time)
+                waves, pushes = wave_rows(force, grid, variant.boundaries, dt, time)
                 *center, narrow = middle_of(force)
                 middle = (*_from_corner(np.array(center), grid), narrow)
-                run("turbulence", variant)(velocity=velocity, waves=waves, middle=middle, **faces)
+                for first in range(0, WAVES, sized.waves):
+                    part = slice(first, first + sized.waves)
+                    run("turbulence", sized)(
+                        velocity=velocity,
+                        waves=waves[part],
+                        wave_pushes=pushes[part].reshape(-1, 3),
+                        middle=middle,
+                        **faces,
+                    )
             elif isinstance(force, ForceField):
                 field = self._fields.of(force, (force.version,), partial(_padded, force))
                 run("force_field", variant)(velocity=velocity, force=field, dt=dt * force.strength, **faces)

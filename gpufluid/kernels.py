@@ -21,8 +21,8 @@ from gpufluid.settings import LIMITERS
 
 PATH = 64  # cells along each axis that a trace is followed for solids; longer ones go unchecked from there
 EMITTERS = 8  # emitters a pass can hold; more take another pass
-PUSHES = 8  # wind, vortices and attractors a pass can hold
-WAVES = 16  # that turbulence is a sum of; a multiple of two
+PUSHES, FEW_PUSHES = 8, 1  # wind, vortices and attractors a pass can hold, at most and where it takes few
+WAVES, FEW_WAVES = 16, 8  # that turbulence is a sum of, a multiple of two; those of a pass that takes few
 EMITTER_ROWS = 8  # vec4 an emitter takes, see emitter.glsl
 
 
@@ -57,6 +57,7 @@ class Variant:
     reflected: the velocity carries one that was reflected, not itself; only the kernels that do so are asked.
     covered: cells that solids have just come into still hold a share of what was there (see was_fluid.glsl);
         only the kernels that carry scalars are asked.
+    few: passes take few forces or waves at a time (see `Backend.few`); only their kernels are asked.
     """
 
     solids: bool = False
@@ -72,6 +73,17 @@ class Variant:
     dyed: bool = False
     reflected: bool = False
     covered: bool = False
+    few: bool = False
+
+    @property
+    def pushes(self) -> int:
+        """The winds, vortices and attractors that a pass holds."""
+        return FEW_PUSHES if self.few else PUSHES
+
+    @property
+    def waves(self) -> int:
+        """The waves that a pass of turbulence adds."""
+        return FEW_WAVES if self.few else WAVES
 
     @cached_property
     def _hash(self) -> int:
@@ -110,8 +122,9 @@ class Variant:
             "HEATED": sum(1 << i for i in range(number) if sides.temperature(i) is not None),
             "NOISE": int(self.noise),
             "EMITTERS": EMITTERS,
-            "PUSHES": PUSHES,
-            "WAVES": WAVES,
+            "FEW": int(self.few),
+            "PUSHES": self.pushes,
+            "WAVES": self.waves,
             "BLOCK": BLOCK,
             "PATH": PATH,
         }
@@ -362,7 +375,7 @@ KERNELS: dict[str, Kernel] = {
             ("fourier_numbers", "weight", "relaxation"),
         ),
         Kernel("push", VELOCITY, (VELOCITY,), ("pushes", "push_count"), (SOLID_FACES,)),
-        Kernel("turbulence", VELOCITY, (VELOCITY,), ("waves", "middle"), (SOLID_FACES,)),
+        Kernel("turbulence", VELOCITY, (VELOCITY,), ("waves", "wave_pushes", "middle"), (SOLID_FACES,)),
         Kernel("force_field", VELOCITY, (VELOCITY, _cell("force")), ("dt",), (SOLID_FACES,)),
         Kernel(
             "confine",

@@ -188,6 +188,7 @@ class NumpyBackend:
     eighths = False
     sweeps = 1
     joined = False
+    few = False
     epsilon = 2.0**-52
 
     def __init__(self, grid: Grid) -> None:

@@ -22,20 +22,18 @@ GOLDEN = math.pi * (3.0 - math.sqrt(5.0))  # the golden angle, rad
 
 def wave_rows(
     force: Turbulence, grid: Grid, boundaries: Boundaries, dt: float, time: float
-) -> NDArray[np.float32]:
-    """Return what the turbulence kernel reads of `force` for a step of `dt` s at `time`, [WAVES * 3, 4].
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return what the turbulence kernel reads of `force` for a step of `dt` s at `time`.
 
-    Of each wave: its vector, 1/m, and its phase at the low corner of the box; then what its cosine and its
-    sine in the middle of a cell push the cell's low faces by, m/s.
+    Of each wave its vector, 1/m, and its phase at the low corner of the box, [WAVES, 4]; and what its cosine
+    and its sine in the middle of a cell push the cell's low faces by, m/s, [WAVES, 2, 3].
     """
     vectors, pushes, speeds, phases = waves(force, grid, boundaries)
     half = 0.5 * grid.cell_size * vectors  # how far the phase is on, from a low face to the middle
     phases = phases + vectors @ grid.origin + speeds * time
-    rows = np.zeros((WAVES, 3, 4))
-    rows[:, 0] = np.column_stack((vectors, phases % (2.0 * math.pi)))
-    rows[:, 1, :3] = dt * pushes * np.cos(half)
-    rows[:, 2, :3] = dt * pushes * np.sin(half)
-    return rows.reshape(-1, 4).astype(np.float32)
+    rows = np.column_stack((vectors, phases % (2.0 * math.pi)))
+    by_both = dt * np.stack((pushes * np.cos(half), pushes * np.sin(half)), 1)
+    return rows.astype(np.float32), by_both.astype(np.float32)
 
 
 def waves(force: Turbulence, grid: Grid, boundaries: Boundaries) -> tuple[Floats, Floats, Floats, Floats]:

@@ -25,7 +25,7 @@ from gpufluid.fourier import roots
 from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
-from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, SIDE_NUMBERS, WAVES, Kernel, Variant
+from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, SIDE_NUMBERS, Kernel, Variant
 from gpufluid.kernels import KERNELS as ALL_KERNELS
 from gpufluid.layout import DIGIT, EIGHTHS, SOLVED, lanes
 from gpufluid.numpy_backend import NumpyBackend
@@ -95,6 +95,8 @@ VARIANTS = {
     "covered, revert": Variant(True, "euler", "revert", boundaries=SIDES, cubic=True, covered=True),
     "covered, periodic, open, inflow": Variant(True, boundaries=MIXED, covered=True),
     "covered, filtered taps": Variant(True, "rk2", None, "hardware", boundaries=SIDES, covered=True),
+    "few": Variant(boundaries=SIDES, few=True),
+    "few, changing, solids, periodic": Variant(True, boundaries=MIXED.but(changing=True), few=True),
     "reflected, filtered taps": Variant(True, "rk2", None, "hardware", boundaries=SIDES, reflected=True),
 }
 PARAMETERS: dict[str, Any] = {
@@ -113,7 +115,6 @@ PARAMETERS: dict[str, Any] = {
     "emitter_count": 3,
     "mark": (5.0, 2.0, 1.0, 1.0),
     "mean_drift": (0.3, -0.2, 0.1),
-    "push_count": 3,
     "middle": (0.3, 0.2, 0.25, 3.0),
     "time": 0.7,
     "origin": (0.5, -0.25, 1.0),
@@ -258,7 +259,9 @@ class Case:
         pushes[:, 2, 0] = 3.0
         pushes[:, 2, 1:] = self.rng.random((PUSHES, 3)) < 0.5
         own = {"pushes": pushes.reshape(-1, 4), "emitters": emitters, "motion": self.rng.normal(size=(4, 4))}
-        own |= {"waves": self.rng.normal(size=(3 * WAVES, 4)).astype(np.float32)}
+        own |= {"push_count": min(3, self.variant.pushes)}
+        own |= {"waves": self.rng.normal(size=(self.variant.waves, 4)).astype(np.float32)}
+        own |= {"wave_pushes": self.rng.normal(size=(2 * self.variant.waves, 3)).astype(np.float32)}
         own |= {"middles": self.rng.random((EMITTERS, 4)).astype(np.float32)}
         own |= {"shift": (3, -2, 1 if self.grid.dimensions == 3 else 0)}
         own |= {"bits": 1 if kernel.name == "fft_rows" else 2}  # of 8 cells: 4 numbers along x, 8 along z
@@ -313,6 +316,8 @@ def relevant(name: str, variant: str, size: str) -> bool:
         return variant == "periodic all round" and size == "power of two"
     if "free-slip" in variant:
         return name in ("close_faces", "let_slip")
+    if "few" in variant:
+        return name in ("push", "turbulence")
     if "coloured" in variant:
         return bool(KERNELS[name].dyed_reads)
     if "covered" in variant and name not in COVERED:

@@ -11,6 +11,7 @@ import moderngl
 import pytest
 
 import gpufluid.gl.source
+from gpufluid.boundaries import Boundaries, Inflow
 from gpufluid.errors import ShaderError
 from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.drawing import let_go
@@ -245,6 +246,21 @@ def test_kernels_of_a_software_renderer_load_no_uniform(ctx: moderngl.Context) -
     texts = [text for text in backend.device._programs if "gradient" in text or "confinement" in text]
     assert texts and all("flat in float flat_" in text for text in texts)
     assert not any("uniform float" in text.split("#version")[2] for text in texts)
+    backend.release()
+
+
+def test_few_forces_and_waves_are_handed_on_too(ctx: moderngl.Context) -> None:
+    """Beside all that sides tell which change; passes that take many leave them where they are."""
+    backend = GLBackend(Grid((4, 4, 4)), "fragment", ctx)
+    if not backend.device.software:
+        pytest.skip("a GPU loads uniforms once")
+    assert backend.few
+    sides = Boundaries.all(Inflow((1.0, 0.0, 0.0))).but(changing=True)
+    for few in (True, False):
+        for name, arrays in (("push", ["pushes"]), ("turbulence", ["waves", "wave_pushes"])):
+            backend.kernel(name, Variant(boundaries=sides, few=few))
+            fragment = list(backend.device._programs)[-1].split("#version")[2]
+            assert [a for a in arrays if f" flat_{a}[" in fragment] == (arrays if few else [])
     backend.release()
 
 

@@ -9,7 +9,11 @@
 // wind (m/s) and rate times dt, or axis (unit) and push in this step (m/s); 1 / radius (1/m; 0: wind everywhere), and 1
 // along the axes along which, where the box is periodic, the image of its centre counts that is nearest, else 0
 uniform vec4 pushes[3 * PUSHES];
+#if FEW
+const int push_count = PUSHES;
+#else
 uniform int push_count;  // at least 1: the test comes last, a software renderer goes through a loop once before it knows
+#endif
 
 // s * exp((1 - s^2) / 2): 1 at the radius (s = 1), less on both sides.
 float bell(float s) { return s * exp(0.5 * (1.0 - s * s)); }

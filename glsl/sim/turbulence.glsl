@@ -6,19 +6,18 @@
 #include "lib/boxes_off.glsl"
 #endif
 
-// Three vec4 a wave: its vector (1/m) and phase at the low corner of the box; what its cosine and its sine in the
-// middle of a cell push the cell's low faces by (m/s)
-uniform vec4 waves[3 * WAVES];
+uniform vec4 waves[WAVES];            // their vectors (1/m) and phases at the low corner of the box
+uniform vec3 wave_pushes[2 * WAVES];  // what the cosine and the sine in a cell's middle push its low faces by (m/s)
 uniform vec4 middle;  // where they push most (m from the low corner), 1 / radius (1/m); 0: everywhere alike
 
 void kernel(ivec3 face) {
     vec3 p = (vec3(home(face)) + 0.5) * cell_size, push = vec3(0.0);
     int n = 0;
     do {
-        vec4 wave = waves[3 * n];
+        vec4 wave = waves[n];
         float phase = dot(wave.xyz, p) + wave.w;
-        push += cos(phase) * waves[3 * n + 1].xyz + sin(phase) * waves[3 * n + 2].xyz;
-    } while (++n < turns(WAVES));
+        push += cos(phase) * wave_pushes[2 * n] + sin(phase) * wave_pushes[2 * n + 1];
+    } while (++n < (FEW == 1 ? WAVES : turns(WAVES)));  // few are unrolled: an index into what is handed on costs
     vec3 d = p - middle.xyz;
 #if ANY_PERIODIC
     d -= vec3(periodic) * boxes_off(d, vec3(cells) * cell_size);

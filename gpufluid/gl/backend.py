@@ -126,6 +126,11 @@ class GLBackend:
         return self.device.joined and self.grid.cell_count >= LARGE and self.grid.dimensions == 3
 
     @property
+    def few(self) -> bool:
+        """Passes load each number of an array for each fragment, unless there are few to be handed on."""
+        return self.device.software and self.device.stage == "fragment"
+
+    @property
     def inverts(self) -> bool:
         """There are few cells, and the texture is not too large."""
         return self.layouts["matrix"].size[0] == lanes(self.grid)

@@ -253,6 +253,8 @@ class KernelSource:
             self.shader.add(variant.expression, "<expression>").add("); }", "<stage>")
         self.shader.include(f"{kernel.folder}/{kernel.name}.glsl", variant.carried)
         self.shader.drop_unused(SIDE_NUMBERS)
+        if variant.few:
+            self.shader.size_arrays({"PUSHES": variant.pushes, "WAVES": variant.waves})
         if kernel.walk is not None:
             self.shader.add("void main() { kernel(ivec3(gl_WorkGroupID)); }", "<main>")
         elif self.stage == "compute":

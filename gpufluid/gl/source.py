@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -147,6 +147,13 @@ class Source:
             said = [n for n, line in enumerate(self._lines) if word.search(line.partition("//")[0])]
             if len(said) == 1:
                 del self._lines[said[0]], self._origin[said[0]]
+
+    def size_arrays(self, macros: Mapping[str, int]) -> None:
+        """Write sizes of uniforms that are one of `macros`, or some of it, as numbers: they are handed on."""
+        sized = re.compile(rf"(?<=\[)(?:(\d+) \* )?({'|'.join(macros)})(?=\])")
+        for n, line in enumerate(self._lines):
+            if line.startswith("uniform "):
+                self._lines[n] = sized.sub(lambda size: str(int(size[1] or 1) * macros[size[2]]), line)
 
     def compiled_once(self) -> Source:
         """Return a fragment shader that does the same, and that llvmpipe compiles once and not twice.

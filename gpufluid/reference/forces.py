@@ -131,12 +131,13 @@ def turbulence(
     *,
     velocity: Array,
     waves: Array,
+    wave_pushes: Array,
     middle: tuple[float, ...],
     solid_faces: Array | None = None,
 ) -> Array:
     """Velocity after a step of turbulence."""
     out = velocity.copy()
-    rows = np.asarray(waves, float).reshape(-1, 3, 4)
+    rows, pushes = np.asarray(waves, float), np.asarray(wave_pushes, float).reshape(-1, 2, 3)
     for axis in range(grid.dimensions):
         place = np.stack(face_places(grid, variant, axis), -1) * grid.cell_size
         place[..., axis] += 0.5 * grid.cell_size  # the middle of the cell whose low face it is
@@ -147,7 +148,7 @@ def turbulence(
             d[..., 2] = 0.0
         share = np.exp(-0.5 * middle[3] ** 2 * (d**2).sum(-1))
         u = on_faces(grid, out, axis)
-        for (*vector, phase), by_cosine, by_sine in rows:
+        for (*vector, phase), (by_cosine, by_sine) in zip(rows, pushes, strict=True):
             angle = place @ vector + phase
             u += share * (np.cos(angle) * by_cosine[axis] + np.sin(angle) * by_sine[axis])
     return constrained(grid, variant, solid_faces, out)
