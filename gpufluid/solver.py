@@ -203,7 +203,8 @@ class Solver:
                     self.backend.kernel("cover_scalars", self.variant)(
                         scalars=carried, left=left, **self.solids.cells
                     )
-        self.solids.uncovered, self._covered = False, left > 0.0
+        self.solids.were_covered()
+        self._covered = left > 0.0
 
     def let_slip(self) -> None:
         """Give the faces inside free-slip solids the velocity round them, where that is solved for."""
@@ -212,7 +213,7 @@ class Solver:
 
     def fill_left(self) -> None:
         """Fill with air what the last solid left: scalars are carried for no time, as if one were there."""
-        cells, self.solids.left = self.solids.left, {}
+        cells = self.solids.take_left()
         scalars, colors, u = self.scalars, self.colors.field, self.velocity
         variant, color_variant = replace(self.variant, solids=True), replace(self.color_variant, solids=True)
         self.advection.carry_scalars(0.0, variant, cells, scalars=scalars, velocity=u)
