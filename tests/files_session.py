@@ -29,7 +29,7 @@ def drop(drive: Driver, *names: str) -> None:
     """Let go of files over the window: glfw calls what is registered for that."""
     handle = drive.player.window.handle
     take = glfw.set_drop_callback(handle, None)  # type: ignore[arg-type]
-    drive.player._listen(drive.player.window)
+    glfw.set_drop_callback(handle, drive.player.controls._on_drop)
     paths = (ctypes.c_char_p * len(names))(*(str(Path(name).absolute()).encode() for name in names))
     take(handle, len(names), paths)
     drive.frames(2)

@@ -417,7 +417,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     above = float(scene.fluid.density.read()[:, 30:].sum())
     drive.drag((x, y), [(x + n, y) for n in range(1, 4)])
     report["smoked"] = [above, float(scene.fluid.density.read()[:, 30:].sum())]
-    report["brush_gone"] = [player.brush is None, len(scene.fluid.emitters)]
+    report["brush_gone"] = [player.controls.brush is None, len(scene.fluid.emitters)]
     drive.press_widget("Select")
 
     # escape closes what is open first
