@@ -22,6 +22,7 @@ from gpufluid.derived import Derived
 from gpufluid.diagnostics import Diagnostics, measure
 from gpufluid.doubts import doubt_mesh, doubt_settings, doubt_solid, doubt_source
 from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
+from gpufluid.emission import edge_width, is_lost
 from gpufluid.errors import GpufluidError, UnknownNameError, named, one_of, several, short
 from gpufluid.fields import (
     ColorField,
@@ -33,7 +34,6 @@ from gpufluid.fields import (
     take_fields,
 )
 from gpufluid.following import NOWHERE, axes_to_follow, cells_to_follow, middle_to_follow, spare_cells
-from gpufluid.forces import edge_width, is_lost
 from gpufluid.grid import FARTHEST, TINY, Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.mesh import Mesh

@@ -27,7 +27,7 @@ LAYERS = {
     "gl": ("gl", "description contract gl"),
     "numerics": (
         "advance advection coarsest colors pressure pressure_problem relaxation multigrid fourier diffusion "
-        "fire forces diagnostics probes saved drag empty solids solver still",
+        "fire copies emission forces diagnostics probes saved drag empty solids solver still",
         "description contract numerics",
     ),
     "engine": (

@@ -13,7 +13,7 @@ from gpufluid.gl import passes
 from gpufluid.gl.programs import compiled
 from gpufluid.gl.source import shader_root
 
-DECLARED = re.compile(r"\buniform\s+(?:(?:highp|writeonly|readonly)\s+)*(?!image|writeonly|readonly)\w+\s+([^;{]+);")
+DECLARED = re.compile(r"\buniform\s+(?:highp\s+)?(?!image|highp|writeonly|readonly)\w+\s+([^;{]+);")
 NAME = re.compile(r"(\w+)\s*(?:\[[^]]*\]\s*)?(?:,|$)")
 PROGRAMS = moderngl.Program, moderngl.ComputeShader
 SHADERS = sorted(shader_root().rglob("*.glsl"))
