@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +15,15 @@ from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import Boundaries
 from gpufluid.checks import LARGEST
 from gpufluid.copies import Copies, KeptFields, as_now
+from gpufluid.doubts import doubt_mesh, doubt_source
 from gpufluid.grid import CellBox, Grid
 from gpufluid.kernels import EMITTER_ROWS, EMITTERS, Variant
 from gpufluid.masks import CUT, SEEN, covering, is_sure_to_reach, source_box, source_mask
+from gpufluid.mesh import Mesh
 from gpufluid.periodic import HERE, bounds, cells_between, form_images, images, moved, periods
 from gpufluid.reference.sources import emitter_share
 from gpufluid.shapes import HALF_SPACE, ROUND, Analytic, Form, Plane
-from gpufluid.sources import MAX_SEED, Array, Emitter
+from gpufluid.sources import MAX_SEED, Array, Emitter, Surface
 from gpufluid.vectors import Floats, Triple
 
 Rows = NDArray[np.float32]
@@ -216,6 +219,19 @@ def _shares_near(emitter: Emitter, grid: Grid, boundaries: Boundaries) -> Iterat
             x, y, z = ((np.arange(a, b) + c) * h for a, b, c in zip(first, last, off, strict=True))
             for height in sorted(z.tolist(), key=lambda c: abs(c - place[2, 3] - shift[2])):
                 yield emitter_share(grid, row, np.stack(np.meshgrid(x, y, height), -1))
+
+
+def doubt_emitter(emitter: Emitter, grid: Grid, boundaries: Boundaries) -> None:
+    """Warn of an emitter that will hardly do what was meant."""
+    shape, period = emitter.shape, periods(grid, boundaries)
+    lost = partial(is_lost, emitter, grid, boundaries)
+    if isinstance(shape, Mesh | Surface):
+        mesh, where_open = (
+            (shape, "what is inside it is a guess") if isinstance(shape, Mesh) else (shape.mesh, None)
+        )
+        doubt_mesh(mesh, emitter.matrix, grid, period, where_open, axes=grid.dimensions, lost=lost)
+    else:
+        doubt_source(emitter, edge_width(emitter, grid) or 0.0, grid, period, lost)
 
 
 class Emission:
