@@ -376,7 +376,6 @@ def reaches_far(name: str) -> bool:
 
 
 @cache
-@cache
 def asks_for_sides(name: str) -> bool:
     """Whether a kernel reads what sides do."""
     kernel = KERNELS[name]
@@ -384,6 +383,7 @@ def asks_for_sides(name: str) -> bool:
     return any(number in text for number in SIDE_NUMBERS)
 
 
+@cache
 def knows_its_variant(name: str) -> bool:
     """Whether a kernel asks for an option: its twin does, or it reads other fields."""
     asked = inspect.getsource(getattr(reference, name)).count("variant") > 1
