@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -234,6 +235,16 @@ def doubt_emitter(emitter: Emitter, grid: Grid, boundaries: Boundaries) -> None:
         doubt_source(emitter, edge_width(emitter, grid) or 0.0, grid, period, lost)
 
 
+class _Moment(NamedTuple):
+    """Where and for how long a stage brings what it does: see `Emission.emit`."""
+
+    reach: Reach
+    dt: float
+    time: float
+    variant: Variant
+    faces: Faces
+
+
 class Emission:
     """The stage that adds what emitters bring."""
 
@@ -256,41 +267,36 @@ class Emission:
     ) -> None:
         """Add the density, fuel and colour of every emitter; set its temperature and velocity.
 
-        velocity: None where it is not solved for.
+        reach: of the emitters. faces: which solids close. velocity: None where it is not solved for.
         """
         self._masks.keep(emitters)
-        active, when = [e for e in emitters if e.active], (reach, dt, time, variant, faces)
-        self._emit_into(scalars, active, emitter_rows, *when, velocity=velocity)
+        active, moment = [e for e in emitters if e.active], _Moment(reach, dt, time, variant, faces)
+        self._emit_into(scalars, active, emitter_rows, moment, velocity)
         if colors is not None:
-            self._emit_into(colors, [e for e in active if e.color is not None], color_rows, *when)
+            self._emit_into(colors, [e for e in active if e.color is not None], color_rows, moment)
 
     def _emit_into(
         self,
         values: FieldStore,
         emitters: Sequence[Emitter],
         rows_of: RowsOf,
-        reach: Reach,
-        dt: float,
-        time: float,
-        variant: Variant,
-        faces: Faces,
-        *,
+        moment: _Moment,
         velocity: FieldStore | None = None,
     ) -> None:
         """Put what `rows_of` says of `emitters` into three channels of cells, and into `velocity`, if any."""
         run, size = self.backend.kernel, self.backend.grid.cell_size
         where = {"noise_shift": tuple(n * size for n in self.backend.scrolled)}
-        when = variant.boundaries, dt, time
+        reach, variant, faces = moment.reach, moment.variant, moment.faces
         formed = [e for e in emitters if isinstance(e.shape, Analytic)]
         masked = [e for e in emitters if not isinstance(e.shape, Analytic)]
-        for some, rows, count in self._passes(formed, rows_of, *when):
+        for some, rows, count in self._passes(formed, rows_of, moment):
             given, kind = {**rows, **where, "emitter_count": count}, _noisy(variant, some)
             run("emit_scalars", kind).within(reach.of(some), scalars=values, **given)
             pushing = [e for e in some if e.velocity is not None]
             if velocity is not None and pushing:
                 run("emit_velocity", kind).within(reach.of(pushing), velocity=velocity, **given, **faces)
         for emitter in masked:
-            for some, rows, _ in self._passes([emitter], rows_of, *when):
+            for some, rows, _ in self._passes([emitter], rows_of, moment):
                 given, kind = {**rows, **where, "mask": self._mask(emitter, variant)}, _noisy(variant, some)
                 boxes = reach.of(some)
                 run("emit_mask", kind).within(boxes, scalars=values, **given)
@@ -298,15 +304,11 @@ class Emission:
                     run("emit_mask_velocity", kind).within(boxes, velocity=velocity, **given, **faces)
 
     def _passes(
-        self,
-        emitters: Sequence[Emitter],
-        rows_of: RowsOf,
-        boundaries: Boundaries,
-        dt: float,
-        time: float,
+        self, emitters: Sequence[Emitter], rows_of: RowsOf, moment: _Moment
     ) -> Iterator[tuple[list[Emitter], dict[str, Rows], int]]:
         """Yield the emitters of each pass, what it takes of them, and how many images: all those of each."""
         some, rows, middles = list[Emitter](), list[Rows](), list[Sequence[float]]()
+        when = moment.variant.boundaries, moment.dt, moment.time
 
         def taken() -> tuple[list[Emitter], dict[str, Rows], int]:
             of_each = np.zeros((EMITTERS, EMITTER_ROWS, 4), np.float32), np.zeros((EMITTERS, 4), np.float32)
@@ -314,7 +316,7 @@ class Emission:
             return some, {"emitters": of_each[0].reshape(-1, 4), "middles": of_each[1]}, len(rows)
 
         for emitter in emitters:
-            own, middle = rows_of(emitter, self.backend.grid, boundaries, dt, time)
+            own, middle = rows_of(emitter, self.backend.grid, *when)
             if len(rows) + len(own) > EMITTERS:
                 yield taken()
                 some, rows, middles = [], [], []
