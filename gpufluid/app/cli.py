@@ -34,6 +34,8 @@ BAD_INPUT = 2
 STOPPED = 128 + signal.SIGINT  # what a shell reports for a program that Ctrl-C ended
 UNREAD = 128 + 13  # and for one that wrote to a pipe which nobody reads, SIGPIPE
 
+AddCommand = Callable[..., argparse.ArgumentParser]  # argparse's `add_parser`, by the name of a command
+
 
 class _Ended(SystemExit):
     """SIGTERM has come, or another of ENDS."""
@@ -48,68 +50,8 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"gpufluid {gpufluid.__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-
-    demo = commands.add_parser("demo", help="play a demo", description=f"Play a demo. {OFF_SCREEN}.")
-    demo.add_argument("name", nargs="?", default="plume", metavar="NAME", help="a demo (default: plume)")
-    demo.add_argument("--list", action="store_true", help="list the demos")
-    add_changes(demo)
-    add_play_arguments(demo)
-    demo.set_defaults(run=_demo)
-
-    run = commands.add_parser(
-        "run",
-        help="play a scene file",
-        description="Play a scene. The window reloads the file whenever it is saved. "
-        f"{OFF_SCREEN}, NAME being that of the scene or mesh.",
-    )
-    run.add_argument(
-        "scene", nargs="?", metavar="SCENE", help="a .toml or .py file, or a demo (default: the plume)"
-    )
-    run.add_argument("--obstacle", metavar="FILE", help="put a mesh into the plume: .obj, .stl, .ply or .glb")
-    add_changes(run)
-    add_play_arguments(run)
-    run.set_defaults(run=_run)
-
-    studio = commands.add_parser(
-        "studio",
-        help="edit a scene while it plays",
-        description="Play a scene next to a panel with everything in it, to change with mouse and sliders.",
-    )
-    studio.add_argument(
-        "scene", nargs="?", default="smoke", metavar="SCENE", help="a file, or a demo (default: smoke)"
-    )
-    add_changes(studio)
-    studio.add_argument("--size", type=size, metavar="WxH", help="size of the window (default: 1180x680)")
-    add_grid_arguments(studio)
-    studio.set_defaults(run=_studio)
-
-    new = commands.add_parser(
-        "new",
-        help="write a scene file to start from",
-        description="Write a commented scene file to start from.",
-    )
-    new.add_argument(
-        "name", metavar="NAME", help="name of the file: NAME.toml, or NAME.py for a copy of a script"
-    )
-    new.add_argument("--from", dest="demo", metavar="DEMO", help="copy this demo instead")
-    new.add_argument("--overwrite", action="store_true", help="replace an existing file")
-    new.set_defaults(run=_new)
-
-    scenes = commands.add_parser("scenes", help="list the demos", description="List the demos.")
-    scenes.set_defaults(run=_scenes)
-
-    info = commands.add_parser(
-        "info",
-        help="show what this machine offers",
-        description="Show versions, the OpenGL device and its limits.",
-    )
-    info.add_argument(
-        "--trial",
-        action="store_true",
-        help="measure again which way to run the kernels is fastest, and use it from then on",
-    )
-    info.set_defaults(run=_info)
-
+    for add_command in (_add_demo, _add_run, _add_studio, _add_new, _add_scenes, _add_info):
+        add_command(commands.add_parser)
     bench = commands.add_parser(
         "bench",
         help="measure the speed of a step",
@@ -127,6 +69,78 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     if command.startswith("-"):
         parser.check_option(command)
     return parser
+
+
+def _add_demo(add: AddCommand) -> None:
+    demo = add("demo", help="play a demo", description=f"Play a demo. {OFF_SCREEN}.")
+    demo.add_argument("name", nargs="?", default="plume", metavar="NAME", help="a demo (default: plume)")
+    demo.add_argument("--list", action="store_true", help="list the demos")
+    add_changes(demo)
+    add_play_arguments(demo)
+    demo.set_defaults(run=_demo)
+
+
+def _add_run(add: AddCommand) -> None:
+    run = add(
+        "run",
+        help="play a scene file",
+        description="Play a scene. The window reloads the file whenever it is saved. "
+        f"{OFF_SCREEN}, NAME being that of the scene or mesh.",
+    )
+    run.add_argument(
+        "scene", nargs="?", metavar="SCENE", help="a .toml or .py file, or a demo (default: the plume)"
+    )
+    run.add_argument("--obstacle", metavar="FILE", help="put a mesh into the plume: .obj, .stl, .ply or .glb")
+    add_changes(run)
+    add_play_arguments(run)
+    run.set_defaults(run=_run)
+
+
+def _add_studio(add: AddCommand) -> None:
+    studio = add(
+        "studio",
+        help="edit a scene while it plays",
+        description="Play a scene next to a panel with everything in it, to change with mouse and sliders.",
+    )
+    studio.add_argument(
+        "scene", nargs="?", default="smoke", metavar="SCENE", help="a file, or a demo (default: smoke)"
+    )
+    add_changes(studio)
+    studio.add_argument("--size", type=size, metavar="WxH", help="size of the window (default: 1180x680)")
+    add_grid_arguments(studio)
+    studio.set_defaults(run=_studio)
+
+
+def _add_new(add: AddCommand) -> None:
+    new = add(
+        "new",
+        help="write a scene file to start from",
+        description="Write a commented scene file to start from.",
+    )
+    new.add_argument(
+        "name", metavar="NAME", help="name of the file: NAME.toml, or NAME.py for a copy of a script"
+    )
+    new.add_argument("--from", dest="demo", metavar="DEMO", help="copy this demo instead")
+    new.add_argument("--overwrite", action="store_true", help="replace an existing file")
+    new.set_defaults(run=_new)
+
+
+def _add_scenes(add: AddCommand) -> None:
+    add("scenes", help="list the demos", description="List the demos.").set_defaults(run=_scenes)
+
+
+def _add_info(add: AddCommand) -> None:
+    info = add(
+        "info",
+        help="show what this machine offers",
+        description="Show versions, the OpenGL device and its limits.",
+    )
+    info.add_argument(
+        "--trial",
+        action="store_true",
+        help="measure again which way to run the kernels is fastest, and use it from then on",
+    )
+    info.set_defaults(run=_info)
 
 
 def _way_to_play(word: str) -> str:
