@@ -221,7 +221,7 @@ class Player:
         self._shown.append(now)
         if now - self._titled > 0.5:
             self._titled = now
-            glfw.set_window_title(window.handle, self._title())
+            glfw.set_window_title(window.handle, self.title)
 
     def _draw(self) -> None:
         """Draw the picture, in the studio without the views that cannot be drawn any more.
@@ -320,7 +320,9 @@ class Player:
         span = self._shown[-1] - self._shown[0] if self._shown else 0.0
         return (len(self._shown) - 1) / span if span > 0.0 else 0.0
 
-    def _title(self) -> str:
+    @property
+    def title(self) -> str:
+        """The window's: the scene's, and what is the matter with it or how fast it plays."""
         trouble = self.maker.trouble or self.halted
         if trouble:
             return f"{self.scene.title} - {trouble}"
