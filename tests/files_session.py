@@ -19,7 +19,7 @@ from window_session import KEY_PRESS
 import gpufluid as gf
 from gpufluid.app.player import Player
 from gpufluid.app.window import Window
-from gpufluid.render import frame
+from gpufluid.render import frame_targets
 
 CELLS, ENTER = (12, 18, 12), 0xFF0D
 LONG = 60  # seconds that the dialog stays open by itself
@@ -225,7 +225,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
 def main() -> None:
     """Hold the session, with what a command line might ask for, and print what it reports, as JSON."""
     report: dict[str, Any] = {}
-    frame.SAMPLES = 1
+    frame_targets.SAMPLES = min(frame_targets.SAMPLES, 1)
     Path("scene.toml").write_text(SCENE)
     Path("folder").mkdir(exist_ok=True)
     files = (
