@@ -7,11 +7,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gpufluid.boundaries import Boundaries
 from gpufluid.errors import MeshWarning, ShapeWarning, warn
 from gpufluid.grid import Grid
 from gpufluid.masks import SEEN, thickness_of
 from gpufluid.mesh import Mesh
-from gpufluid.periodic import bounds, moved
+from gpufluid.obstacles import Obstacle
+from gpufluid.periodic import bounds, moved, periods
 from gpufluid.settings import Settings
 from gpufluid.shapes import HALF_SPACE, Analytic, Form, Plane, placed_points
 from gpufluid.solvers import Jacobi
@@ -77,7 +79,17 @@ def doubt_mesh(
         warn(f"{mesh!r} {doubt}", MeshWarning)
 
 
-def doubt_solid(shape: object, form: Form, matrix: Floats, grid: Grid) -> None:
+def doubt_obstacle(obstacle: Obstacle, grid: Grid, boundaries: Boundaries) -> None:
+    """Warn of an obstacle that will hardly be what was meant."""
+    shape, matrix = obstacle.shape, obstacle.matrix
+    if isinstance(shape, Mesh):
+        where_open = "its solid is a guess inside its bounding box"
+        doubt_mesh(shape, matrix, grid, periods(grid, boundaries), where_open)
+    else:
+        _doubt_solid(shape, shape.form, matrix, grid)
+
+
+def _doubt_solid(shape: object, form: Form, matrix: Floats, grid: Grid) -> None:
     """Warn of a solid of that form, placed by `matrix`, that holds no cell or lets the flow through.
 
     One outside the box may be scenery, or on its way.

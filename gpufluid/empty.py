@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from gpufluid.backend import Backend, FieldStore, Strips
 from gpufluid.boundaries import Boundaries
-from gpufluid.forces import Reach
+from gpufluid.emission import Reach
 from gpufluid.grid import CellBox
 from gpufluid.settings import Settings
 from gpufluid.sources import Emitter

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -20,8 +19,9 @@ from gpufluid.checkpoint import Contents, Taken, load, restore, take
 from gpufluid.checks import finite_number, finite_triple, whole_triple
 from gpufluid.derived import Derived
 from gpufluid.diagnostics import Diagnostics, measure
-from gpufluid.doubts import doubt_mesh, doubt_settings, doubt_solid, doubt_source
+from gpufluid.doubts import doubt_obstacle, doubt_settings
 from gpufluid.drag import AIR_DENSITY, GRAVITY, SPHERE_DRAG, BodyForces, parts_of
+from gpufluid.emission import doubt_emitter
 from gpufluid.errors import GpufluidError, UnknownNameError, named, one_of, several, short
 from gpufluid.fields import (
     ColorField,
@@ -32,11 +32,9 @@ from gpufluid.fields import (
     VelocityField,
     take_fields,
 )
-from gpufluid.following import NOWHERE, axes_to_follow, cells_to_follow, middle_to_follow, spare_cells
-from gpufluid.forces import edge_width, is_lost
+from gpufluid.following import MovingBox
 from gpufluid.grid import FARTHEST, TINY, Grid
 from gpufluid.layout import FlatLayout
-from gpufluid.mesh import Mesh
 from gpufluid.numpy_backend import NumpyBackend
 from gpufluid.obstacles import Obstacle
 from gpufluid.periodic import into_box, periods
@@ -44,7 +42,7 @@ from gpufluid.probes import Probes, Samples, places_of
 from gpufluid.saved import HALVED, Halves, Saved
 from gpufluid.settings import Settings
 from gpufluid.solver import Solver
-from gpufluid.sources import Array, Emitter, Surface
+from gpufluid.sources import Array, Emitter
 from gpufluid.stepper import Handle, Stepper, at_work, at_work_as, between_steps
 from gpufluid.things import Things
 from gpufluid.user_forces import Force, ForceField
@@ -111,7 +109,7 @@ class Fluid(Handle):
         self._stepper = stepper = Stepper(self._solver, self.emitters, self.obstacles, self.forces)
         self._derived = derived = Derived(stepper)
         self._probes = Probes(self._backend)
-        self._middle = NOWHERE  # of the box, as it would follow a point if not by whole cells
+        self._box = MovingBox(stepper, self.obstacles)
         self._saved = Saved(self._backend)
         self.velocity = VelocityField(stepper)
         self.density = ScalarField(stepper, "density", lambda state: state.scalars, 0)
@@ -191,7 +189,7 @@ class Fluid(Handle):
         A box that follows a point moves by whole cells; what lies between these ends moves smoothly with the
         point, so smoke that thins out towards the ends does not tremble. 0 in a box that follows nothing.
         """
-        return spare_cells(self.grid, self._middle)
+        return self._box.spare
 
     @property
     def settings(self) -> Settings:
@@ -316,8 +314,7 @@ class Fluid(Handle):
         Raises GpufluidError for what is no whole number, and along an axis with a wall: a box may run over
         its floor, but not lift it.
         """
-        self._scroll(whole_triple(cells, "cells", FARTHEST))
-        self._middle = NOWHERE
+        self._box.scroll(whole_triple(cells, "cells", FARTHEST))
 
     @at_work
     @between_steps
@@ -340,21 +337,7 @@ class Fluid(Handle):
         zone = finite_triple(given, "dead_zone")  # type: ignore[arg-type]
         if min(zone) < 0.0:
             raise GpufluidError(f"dead_zone must be >= 0 m, got {dead_zone!r}")
-        chosen = axes_to_follow(axes, self.boundaries, self.grid.dimensions)
-        for axis in chosen:
-            self._solver.check_scroll(axis)
-        shift = cells_to_follow(self.grid, place, zone, chosen)
-        middle = middle_to_follow(self.grid, self._middle, place, zone, chosen)
-        self._scroll(shift)
-        self._middle = middle
-        return shift
-
-    def _scroll(self, shift: tuple[int, int, int]) -> None:
-        i, j, k = (old + new for old, new in zip(self.scrolled, shift, strict=True))
-        whole_triple((i, j, k), "cells, with those that the box has gone already,", FARTHEST)
-        if any(shift):  # following a point that hardly moves leaves a step under way
-            self._stepper.finish()
-            self._solver.scroll(shift, list(self.obstacles))
+        return self._box.follow(place, zone, axes)
 
     @at_work
     def take(self, names: Sequence[str]) -> Callable[[], dict[str, FloatArray]]:
@@ -456,9 +439,7 @@ class Fluid(Handle):
         under way is abandoned.
         """
         self._stepper.drop()
-        i, j, k = self.scrolled
-        self._scroll((-i, -j, -k))
-        self._middle = NOWHERE
+        self._box.scroll_to((0, 0, 0))
         self._stepper.reset()
 
     @at_work
@@ -523,7 +504,7 @@ class Fluid(Handle):
         stood = self.scrolled
         found.give(self._solver, list(self.obstacles))
         if self.scrolled != stood:  # else it goes on following as it did
-            self._middle = NOWHERE
+            self._box.follow_nothing()
         self._stepper.last_dt = found.last_dt
 
     @property
@@ -605,13 +586,12 @@ class Fluid(Handle):
         Raises GpufluidError on NumPy, which has no textures, for a program that is not in this context, and
         for a unit or a prefix that cannot be.
         """
+        from gpufluid.gl.hosts import hosts_program
         from gpufluid.gl.passes import give
         from gpufluid.gl.state import lent
 
         self.check_alive()
         fields = {"scalars": self.scalars, "velocity": self.velocity_field}
-        from gpufluid.gl.hosts import hosts_program
-
         assert self.device is not None  # or there were no velocity_field
         known = hosts_program(program, self.device.ctx, unit, "Fluid.give", prefix, tuple(fields))
         sides = self.boundaries
@@ -680,16 +660,7 @@ class Fluid(Handle):
     def _take_emitter(self, emitter: Emitter) -> None:
         """Check an emitter that is added, and make what it fills: no step is the time for that."""
         self._check_emitter(emitter)
-        shape, grid, period = emitter.shape, self.grid, periods(self.grid, self.boundaries)
-        lost = functools.partial(is_lost, emitter, grid, self.boundaries)
-        if isinstance(shape, Mesh | Surface):
-            mesh, where_open = (
-                (shape, "what is inside it is a guess") if isinstance(shape, Mesh) else (shape.mesh, None)
-            )
-            axes = grid.dimensions
-            doubt_mesh(mesh, emitter.matrix, grid, period, where_open, axes=axes, lost=lost)
-        else:
-            doubt_source(emitter, edge_width(emitter, grid) or 0.0, grid, period, lost)
+        doubt_emitter(emitter, self.grid, self.boundaries)
         if emitter.color is not None and not self._stepper.under_way:
             self._solver.prepare_colors()
 
@@ -705,12 +676,7 @@ class Fluid(Handle):
     def _check_obstacle(self, obstacle: Obstacle) -> None:
         self.check_alive()
         self._solver.check_obstacles()
-        shape, matrix, period = obstacle.shape, obstacle.matrix, periods(self.grid, self.boundaries)
-        if isinstance(shape, Mesh):
-            where_open = "its solid is a guess inside its bounding box"
-            doubt_mesh(shape, matrix, self.grid, period, where_open)
-        else:
-            doubt_solid(shape, shape.form, matrix, self.grid)
+        doubt_obstacle(obstacle, self.grid, self.boundaries)
 
 
 def _check_sides(boundaries: object) -> None:

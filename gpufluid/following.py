@@ -1,17 +1,69 @@
-"""How a box follows a point: along which axes, and by how many cells."""
+"""How a box moves: by whole cells, or after a point, along which axes and by how many."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from gpufluid.boundaries import Boundaries, Wall
+from gpufluid.checks import whole_triple
 from gpufluid.errors import GpufluidError
-from gpufluid.grid import AXES, Grid
+from gpufluid.grid import AXES, FARTHEST, Grid
+from gpufluid.obstacles import Obstacle
+from gpufluid.stepper import Stepper
 from gpufluid.vectors import Triple
 
 Middle = tuple[float | None, float | None, float | None]
 NOWHERE: Middle = (None, None, None)
+Cells = tuple[int, int, int]
+
+
+class MovingBox:
+    """The box of a fluid, which is moved over what is in it, between steps."""
+
+    def __init__(self, stepper: Stepper, obstacles: Iterable[Obstacle]) -> None:
+        self._stepper, self._obstacles = stepper, obstacles
+        self._middle = NOWHERE  # where it would be, if it followed a point not by whole cells
+
+    @property
+    def spare(self) -> tuple[Triple, Triple]:
+        """Cells at its ends that lie outside of one which follows a point smoothly, as of `Fluid.spare`."""
+        return spare_cells(self._stepper.backend.grid, self._middle)
+
+    def scroll(self, shift: Cells) -> None:
+        """Move it by so many cells (i, j, k); it follows nothing any more. Raises GpufluidError."""
+        self._move(shift)
+        self.follow_nothing()
+
+    def follow_nothing(self) -> None:
+        """It stands elsewhere than what it followed would have it."""
+        self._middle = NOWHERE
+
+    def scroll_to(self, scrolled: Cells) -> None:
+        """Move it to where it stood once it had gone so many cells."""
+        i, j, k = (to - now for to, now in zip(scrolled, self._stepper.backend.scrolled, strict=True))
+        self.scroll((i, j, k))
+
+    def follow(self, point: Triple, dead_zone: Triple, axes: str | None) -> Cells:
+        """Move it after `point`, as `gpufluid.Fluid.follow` does; return by how many cells."""
+        stepper = self._stepper
+        grid = stepper.backend.grid
+        chosen = axes_to_follow(axes, stepper.boundaries, grid.dimensions)
+        for axis in chosen:
+            stepper.solver.check_scroll(axis)
+        shift = cells_to_follow(grid, point, dead_zone, chosen)
+        middle = middle_to_follow(grid, self._middle, point, dead_zone, chosen)
+        self._move(shift)
+        self._middle = middle
+        return shift
+
+    def _move(self, shift: Cells) -> None:
+        stepper = self._stepper
+        i, j, k = (old + new for old, new in zip(stepper.backend.scrolled, shift, strict=True))
+        whole_triple((i, j, k), "cells, with those that the box has gone already,", FARTHEST)
+        if any(shift):  # following a point that hardly moves leaves a step under way
+            stepper.finish()
+            stepper.solver.scroll(shift, list(self._obstacles))
 
 
 def axes_to_follow(axes: str | None, boundaries: Boundaries, dimensions: int) -> list[int]:
@@ -75,7 +127,7 @@ def spare_cells(grid: Grid, middle: Middle) -> tuple[Triple, Triple]:
 
 def cells_to_follow(
     grid: Grid, point: Sequence[float], dead_zone: Sequence[float], axes: Sequence[int]
-) -> tuple[int, int, int]:
+) -> Cells:
     """By how many cells (i, j, k) the box goes on along `axes`, so that `point` is near its middle.
 
     dead_zone: metres (x, y, z) from the middle within which the point leaves the box where it is; never less

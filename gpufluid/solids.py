@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +26,7 @@ from gpufluid.voxels import surface_velocity, tie
 Matrix = NDArray[np.float64]
 MOST_CHANGES = 1024  # boxes kept while nobody steps: of a solid that is dragged about in a pause
 Boxes = dict[tuple[Shape, bytes], Sequence[CellBox] | None]  # of shapes where they stand; None: perhaps all
-GIVEN = ("faces", "cells", "openings", "heat")  # what kernels take of solids
-SHOWN = ("solid", "solid_faces", "openings", "marks", "slip_faces")  # the fields that hold it
+SHOWN = ("solid", "solid_faces", "openings", "marks", "slip_faces")  # the fields that kernels take
 
 # a mesh and its `Voxelized.at`, before its vertices moved, and over how many seconds; () where they have not
 Bends = tuple[Mesh, bytes, float] | tuple[()]
@@ -100,6 +101,37 @@ class Way(NamedTuple):
         if self.mark[2]:
             motion = _pushing(shape, place, motion)
         return Voxelized.of(shape, place, motion, self.mark, bends)
+
+
+@dataclass
+class Standing:
+    """What is known of solids between two steps, beside what their fields hold.
+
+    Values are put in place of others and never changed themselves, so a shallow copy keeps all of it.
+
+    before: each obstacle as it was at the last step. voxels: what the fields hold. stepped: what they held in
+    the last step, whoever has looked since. boxes: where the voxels are. closed: the field of the faces they
+    close, None where there is no obstacle. uncovered: whether the voxels are new, and what was where they are
+    now is still there. left: whether what the last obstacle left, which has gone, is to be filled yet.
+    """
+
+    before: dict[Obstacle, tuple[Shape, Matrix]] = dataclasses.field(default_factory=dict)
+    voxels: Sequence[Voxelized] = ()
+    stepped: Sequence[Voxelized] = ()
+    boxes: Boxes = dataclasses.field(default_factory=dict)
+    closed: Literal["solid_faces", "slip_faces"] | None = None
+    uncovered: bool = False
+    left: bool = False
+
+    @property
+    def heats(self) -> bool:
+        """Whether some of the voxels have a temperature."""
+        return any(v.mark[3] for v in self.voxels)
+
+    @property
+    def slips(self) -> bool:
+        """Whether some of the voxels are free-slip."""
+        return any(v.mark[2] for v in self.voxels)
 
 
 def _bent(was: Mesh, now: Mesh) -> bool:
@@ -177,8 +209,7 @@ class Solids:
 
     The fields exist from the first obstacle on. `faces`, `cells`, `openings` and `heat` are the arguments
     that kernels take of them, empty dicts while there is no obstacle, or none with a temperature; a dict is
-    made anew with its fields, so that who keeps one can tell. slips: some are free-slip. left: the `cells` of
-    none, once the last obstacle has gone and until what it left has been filled.
+    made anew with its fields, so that who keeps one can tell.
     """
 
     def __init__(self, backend: Backend, boundaries: Boundaries) -> None:
@@ -187,18 +218,12 @@ class Solids:
         self.cells: Cells = {}
         self.openings: Openings = {}
         self.heat: Heat = {}
-        self.left: Cells = {}
-        self.slips = False
-        self._closable = False  # whether the field of their velocities is that of the voxels
-        self.uncovered = False  # whether the voxels are new, and what was where they are now is still there
         self.pushing = False  # whether one has come on its way or bent, and not been put there, in this step
         self.on_way = False  # whether they stand where a part of a step has them
+        self._state = Standing()
         self._fields: dict[str, FieldStore] = {}
-        self._before: dict[Obstacle, tuple[Shape, Matrix]] = {}  # each obstacle as it was at the last step
-        self._voxels: list[Voxelized] = []  # what the fields hold now
-        self._stepped: list[Voxelized] = []  # what they held in the last step, whoever has looked since
+        self._closable = False  # whether the field of their velocities is that of the voxels
         self._ways: list[Way] = []  # of all in the step at hand
-        self._boxes: Boxes = {}  # where those are
         self._changes: list[CellBox] | None = []  # see `take_changes`
 
     @property
@@ -214,7 +239,26 @@ class Solids:
     @property
     def moving(self) -> bool:
         """True where an obstacle came from elsewhere in this step, and may have displaced fluid."""
-        return any(v.motion.any() or bool(v.bends) for v in self._voxels)
+        return any(v.motion.any() or bool(v.bends) for v in self._state.voxels)
+
+    @property
+    def uncovered(self) -> bool:
+        """True until `were_covered`, where voxels have come over what is still there."""
+        return self._state.uncovered
+
+    def were_covered(self) -> None:
+        """Nothing is any more where the voxels are."""
+        self._state.uncovered = False
+
+    @property
+    def left(self) -> bool:
+        """True from when the last obstacle goes until `take_left`."""
+        return self._state.left
+
+    def take_left(self) -> Cells:
+        """Return the `cells` of none, by which what the last obstacle left is filled."""
+        self._state.left = False
+        return {"solid": self._fields["solid"]}
 
     @property
     def solid(self) -> FieldStore | None:
@@ -228,20 +272,20 @@ class Solids:
         `pushing`, `go_on` is to voxelize them. None only looks: what has come to another place since is at
         rest there.
         """
+        state = self._state
         if self.on_way and dt is None:
             return False
         self._ways, self.pushing = [], False
-        if not (obstacles or self._voxels):
+        if not (obstacles or state.voxels):
             if dt is not None:
-                self._before.clear()
-                self._stepped = []
+                state.before, state.stepped = {}, ()
             return False
         to_box = _to_box(self.backend.grid)
         places = {o: to_box @ o.matrix for o in obstacles}
         for obstacle in obstacles:
             place = places[obstacle]
             shape = obstacle.shape
-            last, before = self._before.get(obstacle, (shape, place))
+            last, before = state.before.get(obstacle, (shape, place))
             came = was = None
             if dt and isinstance(shape, Mesh) and isinstance(last, Mesh) and _bent(last, shape):
                 came, was = before, last
@@ -255,17 +299,16 @@ class Solids:
             self._ways.append(Way(shape, place, surface, mark, came, was))
         moving = dt is not None  # who only looks does not stop what moves
         if moving:
-            self._before = {o: (o.shape, places[o]) for o in obstacles}
+            state.before = {o: (o.shape, places[o]) for o in obstacles}
         if self.pushing:
             return True
         voxels = [way.voxelized(0.0, 1.0, 0.0) for way in self._ways]
-        changed = [v.told(moving) for v in voxels] != [v.told(moving) for v in self._voxels]
+        changed = [v.told(moving) for v in voxels] != [v.told(moving) for v in state.voxels]
         if changed:
-            self._voxels = voxels
-            self._voxelize()
-            self.uncovered = self.present
+            self._voxelize(voxels)
+            state.uncovered = self.present
         if moving:
-            self._stepped = self._voxels
+            state.stepped = state.voxels
         return changed
 
     def go_on(self, part: int, count: int, dt: float) -> None:
@@ -275,10 +318,10 @@ class Solids:
         """
         if part == 1 and count > 1:
             self._ways = [self._travelling(way) for way in self._ways]
-        self._voxels = [way.voxelized((part - 1) / count, part / count, dt / count) for way in self._ways]
-        self._stepped = self._voxels
-        self._voxelize()
-        self.uncovered = self.on_way = True
+        voxels = [way.voxelized((part - 1) / count, part / count, dt / count) for way in self._ways]
+        self._state.stepped = voxels
+        self._voxelize(voxels)
+        self._state.uncovered = self.on_way = True
 
     def _travelling(self, way: Way) -> Way:
         """`way`, by the nearest image of a mesh that bends, or as of a solid that was put where it is."""
@@ -296,10 +339,11 @@ class Solids:
 
     def begin_anew(self, obstacles: Sequence[Obstacle]) -> None:
         """Voxelize `obstacles` where they are now, at rest: where any was before is forgotten."""
-        self._before.clear()
+        state = self._state
+        state.before = {}
         self.update(obstacles, None)
-        self._stepped = self._voxels
-        self.uncovered = self.present  # but what they cover is left alone: they may be put elsewhere first
+        state.stepped = state.voxels
+        state.uncovered = self.present  # but what they cover is left alone: they may be put elsewhere first
 
     def scroll(self, obstacles: Sequence[Obstacle], before: Grid) -> None:
         """Voxelize what the last step did anew, where it is seen from a box that stood at `before`.
@@ -315,59 +359,50 @@ class Solids:
             exact = known.get(place.tobytes())
             return now @ np.linalg.inv(then) @ place if exact is None else exact
 
-        self._before = {key: (shape, seen(place)) for key, (shape, place) in self._before.items()}
-        some, self._voxels = bool(self._voxels or self._stepped), []
-        for was in self._stepped:
+        state, voxels = self._state, list[Voxelized]()
+        state.before = {key: (shape, seen(place)) for key, (shape, place) in state.before.items()}
+        for was in state.stepped:
             bends = was.bends
             if bends:
                 bends = bends[0], seen(np.frombuffer(bends[1]).reshape(4, 4)).tobytes(), bends[2]
             place, motion = seen(was.place), was.motion @ back
-            self._voxels.append(Voxelized.of(was.shape, place, motion, was.mark, bends))
-        self._stepped = self._voxels
+            voxels.append(Voxelized.of(was.shape, place, motion, was.mark, bends))
+        some, state.stepped = bool(state.voxels or voxels), voxels
         if some:
-            self._voxelize()
-            self.uncovered = self.present
+            self._voxelize(voxels)
+            state.uncovered = self.present
         self._changes = None
 
     def history(self, obstacles: Sequence[Obstacle]) -> tuple[list[Any], list[Voxelized]]:
         """What `recall` takes: each obstacle as it was at the last step, or None, and what was voxelized."""
-        return [self._before.get(o) for o in obstacles], list(self._stepped)
+        return [self._state.before.get(o) for o in obstacles], list(self._state.stepped)
 
     def recall(self, obstacles: Sequence[Obstacle], before: list[Any], voxels: list[Any]) -> None:
         """Go on from the `history`, which `check_history` knows, of solids with these obstacles."""
-        known = zip(obstacles, before, strict=True)
-        self._before = {o: (was[0], was[1]) for o, was in known if was is not None}
-        self._voxels = self._stepped = [Voxelized(*v) for v in voxels]
-        self._voxelize()
-        self.uncovered = self.present  # perhaps, and once more changes nothing
+        state, known = self._state, zip(obstacles, before, strict=True)
+        state.before = {o: (was[0], was[1]) for o, was in known if was is not None}
+        state.stepped = [Voxelized(*v) for v in voxels]
+        self._voxelize(state.stepped)
+        state.uncovered = self.present  # perhaps, and once more changes nothing
         self._changes = None
 
-    def take(self, other: Solids) -> Any:
-        """Show what `other` holds, in fields of it that are held; return what `go_back` takes of it."""
-        self._voxels, self._before, self._boxes = list(other._voxels), dict(other._before), dict(other._boxes)
-        self._stepped = other._stepped
-        self.slips, self.uncovered, self.left = other.slips, other.uncovered, other.left.copy()
-        for name, field in other._fields.items():
-            if name in SHOWN:
-                self._fields[name] = field.held(self._fields.get(name))
-        names = {id(field): name for name, field in other._fields.items()}
-        given = {part: dict(getattr(other, part)) for part in GIVEN}
-        for part, fields in given.items():
-            setattr(self, part, {name: self._fields[names[id(field)]] for name, field in fields.items()})
-        return given, {name: other._fields[name] for name in SHOWN if name in other._fields}
+    def take(self, other: Solids) -> list[str]:
+        """Show what `other` holds, in fields of it that are held; return the names of these."""
+        names = [name for name in SHOWN if name in other._fields]
+        for name in names:
+            self._fields[name] = other._fields[name].held(self._fields.get(name))
+        self._state = dataclasses.replace(other._state)
+        self._hand_out()
+        return names
 
-    def go_back(self, still: Solids, taken: Any) -> None:
-        """Be again what `still` took; taken: what that returned."""
-        given, fields = taken
+    def go_back(self, still: Solids, names: Sequence[str]) -> None:
+        """Be again what `still` took; names: what that returned."""
+        for name in names:
+            self._fields[name].take_back(still._fields[name])
+        self._state = dataclasses.replace(still._state)
+        self._hand_out()
         self._closable = self.on_way = False  # they may be those of a step given up
-        self._voxels, self._before, self._boxes = list(still._voxels), dict(still._before), dict(still._boxes)
-        self._stepped = still._stepped
         self._changes = None
-        self.slips, self.uncovered, self.left = still.slips, still.uncovered, still.left.copy()
-        for part in GIVEN:
-            setattr(self, part, dict(given[part]))
-        for name, field in fields.items():
-            field.take_back(still._fields[name])
 
     def warm(self, dt: float, variant: Variant, *, scalars: FieldStore) -> None:
         """Heat the fluid beside solids with a temperature; nothing runs where there is none."""
@@ -380,11 +415,11 @@ class Solids:
         Only what is interpolated beside a solid sees them: it is then not dragged along. Nothing runs where
         no solid is free-slip.
         """
-        if self.slips:
+        if self._state.slips:
             fields, run = self._fields, self.backend.kernel
             closed, slip = fields["solid_faces"], fields["slip_faces"]
             run("let_slip", variant)(velocity=velocity, solid_faces=closed, slip_faces=slip)
-            self.faces = {"solid_faces": slip}
+            self._close_by("slip_faces")
             run("constrain", variant)(velocity=velocity, **self.faces)
 
     def normals(self) -> FieldStore | None:
@@ -464,15 +499,15 @@ class Solids:
 
     def _note_changes(self, now: Boxes) -> None:
         """Keep the boxes round what has come, moved or gone. now: those round each solid and its images."""
-        before, self._boxes = self._boxes, now
+        before, self._state.boxes = self._state.boxes, now
         for key, boxes in (*before.items(), *now.items()):
             if (key in before) != (key in now):
                 self._changes = None if boxes is None or self._changes is None else [*self._changes, *boxes]
         if self._changes is not None and len(self._changes) > MOST_CHANGES:
             self._changes = None
 
-    def _make_fields(self, heated: bool) -> None:
-        """Make the fields of solids that are missing; heated: some of these have a temperature."""
+    def _make_fields(self) -> None:
+        """Make the fields of solids that are missing."""
         make = self.backend.field
         if not self._fields:
             self._fields = {
@@ -482,56 +517,70 @@ class Solids:
                 "solid_faces": make("solid_faces", "face", buffers=1),
                 "openings": make("openings", "pack", 1, buffers=1, exact=True),
             }
-        fields = self._fields
-        if (heated or self.slips) and "marks" not in fields:
+        fields, state = self._fields, self._state
+        if (state.heats or state.slips) and "marks" not in fields:
             fields["marks"] = make("marks", "cell")
-        if self.slips and "slip_faces" not in fields:
+        if state.slips and "slip_faces" not in fields:
             fields["slip_faces"] = make("slip_faces", "face", buffers=1)
 
-    def _voxelize(self) -> None:
-        grid, sides = self.backend.grid, self.boundaries
-        kept = {v.key: held(grid, sides, v.shape, v.place) for v in self._voxels}
+    def _voxelize(self, voxels: Sequence[Voxelized]) -> None:
+        """Let the fields hold `voxels`."""
+        state, grid, sides = self._state, self.backend.grid, self.boundaries
+        state.voxels = voxels
+        kept = {v.key: held(grid, sides, v.shape, v.place) for v in voxels}
         self._note_changes({key: _boxes(grid, key[0], its) for key, its in kept.items()})
-        if not self._voxels:
+        if not voxels:
             if self.present:
                 self._fields["solid"].fill([0.0])
-                self.left = self.cells
-            self.faces, self.cells, self.openings, self.heat, self.slips = {}, {}, {}, {}, False
+                state.left = True
+            state.closed = None
+            self._hand_out()
             return
-        self.left = {}
+        state.left = False
         run, variant = self.backend.kernel, Variant(solids=True, boundaries=sides)
-        marks = [v.mark for v in self._voxels]
-        heated, self.slips = any(heats for *_, heats in marks), any(free for *_, free, _ in marks)
-        self._make_fields(heated)
-        fields, solids = self._fields, self._fields["solid_velocity"]
+        self._make_fields()
+        fields, solids, marked = self._fields, self._fields["solid_velocity"], state.heats or state.slips
         solids.fill([0.0])
-        if heated or self.slips:
+        if marked:
             fields["marks"].fill([0.0])
-        for v in self._voxels:
+        for v in voxels:
             for shift, image in self._images(v.shape, v.place, kept[v.key]):
                 seen = v.motion if not any(shift) else v.motion @ moved(np.eye(4), np.negative(shift))
                 run("add_obstacle", variant)(solid_velocity=solids, motion=seen, **image)
                 if v.bends:
                     assert isinstance(v.shape, Mesh)
                     self._bend(v.shape, v.place, v.bends, shift, image)
-                if heated or self.slips:
+                if marked:
                     run("mark_obstacle", variant)(marks=fields["marks"], mark=v.mark, **image)
         self._close_faces()
         run("find_solid", variant)(solid=fields["solid"], solid_velocity=solids)
         run("open_neighbours", variant)(solid=fields["solid"], openings=fields["openings"])
-        self.cells = {"solid": fields["solid"]}
-        self.openings = {"openings": fields["openings"]}
-        self.heat = {"marks": fields["marks"]} if heated else {}
+        self._hand_out()
 
     def _close_faces(self) -> None:
         """Close the faces of the voxels as they are, and those of the sides."""
-        fields, variant = self._fields, Variant(solids=True, boundaries=self.boundaries, slip=self.slips)
-        slip = {"marks": fields["marks"]} if self.slips else {}
+        fields, slips = self._fields, self._state.slips
+        variant = Variant(solids=True, boundaries=self.boundaries, slip=slips)
+        slip = {"marks": fields["marks"]} if slips else {}
         self.backend.kernel("close_faces", variant)(
             solid_velocity=fields["solid_velocity"], solid_faces=fields["solid_faces"], **slip
         )
-        self.faces = {"solid_faces": fields["solid_faces"]}
+        self._close_by("solid_faces")
         self._closable = True
+
+    def _close_by(self, name: Literal["solid_faces", "slip_faces"]) -> None:
+        """Let kernels take the field of that `name` for the closed faces."""
+        self._state.closed, self.faces = name, {"solid_faces": self._fields[name]}
+
+    def _hand_out(self) -> None:
+        """Make what kernels take anew."""
+        fields, closed = self._fields, self._state.closed
+        self.faces, self.cells, self.openings, self.heat = {}, {}, {}, {}
+        if closed is not None:
+            self.faces = {"solid_faces": fields[closed]}
+            self.cells = {"solid": fields["solid"]}
+            self.openings = {"openings": fields["openings"]}
+            self.heat = {"marks": fields["marks"]} if self._state.heats else {}
 
     def use_sides(self, boundaries: Boundaries) -> None:
         """Go on in a box with these sides, whose faces are closed together with those of the solids."""
@@ -539,12 +588,12 @@ class Solids:
         if self.present and self._closable:
             self._close_faces()
         elif self.present:
-            self._voxelize()
+            self._voxelize(self._state.voxels)
 
     def release(self) -> None:
         """Release the fields."""
         for field in self._fields.values():
             field.release()
         self._fields.clear()
-        self.faces, self.cells, self.openings, self.heat, self.slips = {}, {}, {}, {}, False
-        self.left = {}
+        self._state = Standing()
+        self._hand_out()

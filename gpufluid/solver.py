@@ -15,12 +15,14 @@ from gpufluid.arguments import FacesAndCells, Swelling
 from gpufluid.backend import Backend, FieldStore
 from gpufluid.boundaries import SIDES, Boundaries, Wall
 from gpufluid.colors import Colors
+from gpufluid.copies import Copies
 from gpufluid.debugging import NotFiniteError
 from gpufluid.diffusion import Diffusion
+from gpufluid.emission import Emission, Reach, on_its_way
 from gpufluid.empty import EmptySpace
 from gpufluid.errors import GpufluidError, warn
 from gpufluid.fire import Fire
-from gpufluid.forces import Forces, Reach, on_its_way
+from gpufluid.forces import Forces
 from gpufluid.fourier import check_box, refuse_obstacle
 from gpufluid.grid import AXES
 from gpufluid.kernels import Variant
@@ -48,7 +50,10 @@ def variant_of(settings: Settings, boundaries: Boundaries, solids: bool) -> Vari
 
 
 class Solver:
-    """The fields of a fluid and the stages that step them, on any backend."""
+    """The fields of a fluid and the stages that step them, on any backend.
+
+    copies: those of emitters and forces that steps in slices go by.
+    """
 
     def __init__(self, backend: Backend, settings: Settings, boundaries: Boundaries) -> None:
         if isinstance(settings.pressure, FFT):
@@ -65,7 +70,9 @@ class Solver:
         if backend.grid.many:
             self.largest = backend.field("largest speed", "group", buffers=1, exact=True)
         self.solids = Solids(backend, boundaries)
-        self.forces = Forces(backend, settings)
+        self.copies = Copies()
+        self.emission = Emission(backend, self.copies)
+        self.forces = Forces(backend, settings, self.copies)
         self.fire = Fire(backend, settings)
         self.advection = Advection(backend, settings)
         self.diffusion = Diffusion(backend, settings, boundaries)
@@ -203,7 +210,8 @@ class Solver:
                     self.backend.kernel("cover_scalars", self.variant)(
                         scalars=carried, left=left, **self.solids.cells
                     )
-        self.solids.uncovered, self._covered = False, left > 0.0
+        self.solids.were_covered()
+        self._covered = left > 0.0
 
     def let_slip(self) -> None:
         """Give the faces inside free-slip solids the velocity round them, where that is solved for."""
@@ -212,7 +220,7 @@ class Solver:
 
     def fill_left(self) -> None:
         """Fill with air what the last solid left: scalars are carried for no time, as if one were there."""
-        cells, self.solids.left = self.solids.left, {}
+        cells = self.solids.take_left()
         scalars, colors, u = self.scalars, self.colors.field, self.velocity
         variant, color_variant = replace(self.variant, solids=True), replace(self.color_variant, solids=True)
         self.advection.carry_scalars(0.0, variant, cells, scalars=scalars, velocity=u)
@@ -267,12 +275,13 @@ class Solver:
     def bring(self, dt: float, time: float, emitters: Sequence[Emitter]) -> None:
         """Add what emitters and warm solids bring in `dt` seconds from `time` on, and burn."""
         s, colors, variant, faces = self.scalars, self.colors.field, self.variant, self.solids.faces
+        u = self.velocity if self.settings.solve_velocity else None
         reach, changes = Reach(self.backend.grid, variant.boundaries), self.solids.take_changes()
         with self.empty.emitting(changes, emitters, reach, s, colors, *self.fire.fields):
             if self.solids.uncovered:
                 self.cover(LEFT if self.solids.pushing else 0.0)
-            self.forces.emit(
-                emitters, reach, dt, time, variant, faces, velocity=self.velocity, scalars=s, colors=colors
+            self.emission.emit(
+                emitters, reach, dt, time, variant, faces, velocity=u, scalars=s, colors=colors
             )
             self.solids.warm(dt, variant, scalars=s)
             self.fire.burn(dt, variant, scalars=s)
@@ -452,6 +461,7 @@ class Solver:
             self.largest.release()
         for stage in (
             self.solids,
+            self.emission,
             self.forces,
             self.fire,
             self.advection,

@@ -176,7 +176,7 @@ class Stepper:
     def begin(self, dt: float) -> None:
         """Take up a step, and a still of the fluid for all who look at it meanwhile."""
         solver, obstacles = self.solver, list(self._obstacles)  # where these are is asked before any pass
-        as_now = solver.forces.copies.take
+        as_now = solver.copies.take
         emitters, forces = [as_now(e) for e in self._emitters], [as_now(f) for f in self._forces]
 
         def work() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from gpufluid.arguments import Swelling
 from gpufluid.backend import Backend, FieldStore
@@ -77,7 +77,6 @@ class Still:
         self.solids: Solids = StillSolids(solver.backend, solver.boundaries)
         self._kept: dict[str, tuple[FieldStore, FieldStore]] = {}  # of the solver, and of this
         self._divergence: FieldStore | None = None
-        self._remembered: Any = None
         self.take(solver)
 
     def take(self, solver: Solver) -> None:
@@ -98,14 +97,14 @@ class Still:
         self.swelling = solver.swelling.copy()
         if self.swelling and self.flame is not None:
             self.swelling["flame"] = self.flame
-        self._remembered = self.solids.take(solver.solids)
+        self._solid_fields = self.solids.take(solver.solids)
 
     def give_back(self, solver: Solver) -> None:
         """Bring `solver` back to what it was when `take` was called."""
         for store, still in self._kept.values():
             store.take_back(still)
         solver.start_from(self._numbers)
-        solver.solids.go_back(self.solids, self._remembered)
+        solver.solids.go_back(self.solids, self._solid_fields)
 
     @property
     def variant(self) -> Variant:

@@ -262,9 +262,9 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     fresh = edited(SCENE.replace("0.04", "0.02") + BOX.format(n=8, x=0.0, center=0.2))
     report["live"] = [fresh is not before, fresh.dt, len(fresh.fluids)]
     kept = edited("dt = 'x'") is fresh
-    report["mistaken"] = [kept, player.message, player._title()]
+    report["mistaken"] = [kept, player.message, player.title]
     edited(SCENE + BOX.format(n=8, x=0.0, center=0.2))
-    report["mended"] = player._title()
+    report["mended"] = player.title
 
 
 def main() -> None:

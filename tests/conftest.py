@@ -14,6 +14,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import moderngl
 import numpy as np
 import pytest
+import uniforms
 from driver import IN_THE_SUITE
 
 from gpufluid.debugging import VARIABLE, debug
@@ -39,6 +40,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # a process that a test lets write a few thousand bytes would leave half a compiled module to all after it
 os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 sys.dont_write_bytecode = True
+
+uniforms.install()  # before anything imports gpufluid.render
 
 _shared: list[moderngl.Context] = []
 

@@ -19,7 +19,7 @@ from window_session import KEY_PRESS
 import gpufluid as gf
 from gpufluid.app.player import Player
 from gpufluid.app.window import Window
-from gpufluid.render import frame
+from gpufluid.render import frame_targets
 
 CELLS, ENTER = (12, 18, 12), 0xFF0D
 LONG = 60  # seconds that the dialog stays open by itself
@@ -29,7 +29,7 @@ def drop(drive: Driver, *names: str) -> None:
     """Let go of files over the window: glfw calls what is registered for that."""
     handle = drive.player.window.handle
     take = glfw.set_drop_callback(handle, None)  # type: ignore[arg-type]
-    drive.player._listen(drive.player.window)
+    glfw.set_drop_callback(handle, drive.player.controls._on_drop)
     paths = (ctypes.c_char_p * len(names))(*(str(Path(name).absolute()).encode() for name in names))
     take(handle, len(names), paths)
     drive.frames(2)
@@ -225,7 +225,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
 def main() -> None:
     """Hold the session, with what a command line might ask for, and print what it reports, as JSON."""
     report: dict[str, Any] = {}
-    frame.SAMPLES = 1
+    frame_targets.SAMPLES = min(frame_targets.SAMPLES, 1)
     Path("scene.toml").write_text(SCENE)
     Path("folder").mkdir(exist_ok=True)
     files = (

@@ -42,7 +42,7 @@ def main() -> None:
             for x in range(128, 192, 8):
                 hand.send(MOTION, x, 90)
                 frames(1)
-            report["painted"] = [*flow(), scene.touched, player.brush is not None]
+            report["painted"] = [*flow(), scene.touched, player.controls.brush is not None]
             whole = scene.fluid.color.read()[0].sum(-1)
             rows = np.arange(36) + 0.5
             report["row"] = float((whole.sum(1) * rows).sum() / whole.sum())
@@ -50,7 +50,7 @@ def main() -> None:
             frames(1)
             dye = float(scene.fluid.color.read().sum())
             frames(3)
-            report["let_go"] = [player.brush is None, float(scene.fluid.color.read().sum()) / dye]
+            report["let_go"] = [player.controls.brush is None, float(scene.fluid.color.read().sum()) / dye]
             report["still"] = [camera.azimuth, camera.elevation, *camera.target]
             hand.drag(RIGHT, (100, 100), (120, 100))
             frames(1)

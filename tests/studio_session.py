@@ -33,7 +33,7 @@ from gpufluid.app import (
 from gpufluid.app.player import Player
 from gpufluid.app.studio_views import Shown
 from gpufluid.app.window import Window
-from gpufluid.render import frame
+from gpufluid.render import frame_targets
 
 KEY_RELEASE = 3
 CONTROL_KEY = 0xFFE3
@@ -260,7 +260,7 @@ def hold(
 ) -> None:
     """Hold a session in a window that shows a scene's text, and print what it reports, as JSON."""
     report: dict[str, Any] = {}
-    frame.SAMPLES = 1  # outlines of solids are no concern of the panel's
+    frame_targets.SAMPLES = min(frame_targets.SAMPLES, 1)  # outlines of solids are no concern of the panel's
     Path("scene.toml").write_text(scene)
     watcher = Watcher()
     with Window(size, name) as window:
@@ -417,7 +417,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     above = float(scene.fluid.density.read()[:, 30:].sum())
     drive.drag((x, y), [(x + n, y) for n in range(1, 4)])
     report["smoked"] = [above, float(scene.fluid.density.read()[:, 30:].sum())]
-    report["brush_gone"] = [player.brush is None, len(scene.fluid.emitters)]
+    report["brush_gone"] = [player.controls.brush is None, len(scene.fluid.emitters)]
     drive.press_widget("Select")
 
     # escape closes what is open first

@@ -19,8 +19,8 @@ from sharing import COMPUTED
 
 import gpufluid as gf
 from gpufluid import advance, backend, stopwatch
+from gpufluid.copies import Copies
 from gpufluid.errors import GpufluidError, MissingDependencyError
-from gpufluid.forces import Copies
 from gpufluid.gl.calls import calls
 from gpufluid.gl.passes import Pass
 from gpufluid.gl.timestamps import TimestampWatch
@@ -178,11 +178,11 @@ def test_what_changes_meanwhile_counts_from_the_next_step_on(where: str, ctx: mo
 
 def test_masks_are_not_made_again(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the step is given are copies of the emitters; what was worked out for them is kept."""
-    from gpufluid import forces
+    from gpufluid import emission
 
     made: list[Any] = []
-    real = forces.source_mask
-    monkeypatch.setattr(forces, "source_mask", lambda *given: made.append(given) or real(*given))
+    real = emission.source_mask
+    monkeypatch.setattr(emission, "source_mask", lambda *given: made.append(given) or real(*given))
     with flowing("compute", ctx) as fluid:
         fluid.step(0.1)
         whole(fluid, 0.1)

@@ -483,12 +483,11 @@ def test_a_disk_that_is_full_at_once_leaves_nothing(tmp_path: Path) -> None:
         from pathlib import Path
         import moderngl
         from gpufluid.app.cli import main
-        from gpufluid.gl import backend
-        from gpufluid.gl.contexts import create_context
+        from gpufluid.gl import contexts
         from gpufluid.gl.device import Device
         resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
-        kept = Device(create_context(), "fragment")  # and with it the programs, which all runs share
-        backend.create_context, moderngl.Context.release = lambda: kept.ctx, lambda self: None
+        kept = Device(contexts.create_context(), "fragment")  # and with it the programs, which all runs share
+        contexts.create_context, moderngl.Context.release = lambda: kept.ctx, lambda self: None
         for options in json.loads(sys.argv[1]):
             before = set(Path().rglob("*"))
             code = main(["demo", "--cells", "12", "18", "12", "--frames", "2", *options.split()])

@@ -382,7 +382,6 @@ def reaches_far(name: str) -> bool:
 
 
 @cache
-@cache
 def asks_for_sides(name: str) -> bool:
     """Whether a kernel reads what sides do."""
     kernel = KERNELS[name]
@@ -390,6 +389,7 @@ def asks_for_sides(name: str) -> bool:
     return any(number in text for number in SIDE_NUMBERS)
 
 
+@cache
 def knows_its_variant(name: str) -> bool:
     """Whether a kernel asks for an option: its twin does, or it reads other fields."""
     asked = inspect.getsource(getattr(reference, name)).count("variant") > 1

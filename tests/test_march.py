@@ -83,8 +83,9 @@ def drawn(
     made = VolumeRenderer(fluid.ctx, **dict(options))
     if quality < 1.0:
         made.frame_ms = 1e6
-        assert made._steering is not None
-        made._steering.value = quality
+        steering = made._budget._steering
+        assert steering is not None
+        steering.value = quality
     made.render(fluid, camera, canvas.target, **given)
     picture = canvas.read()
     made.release()

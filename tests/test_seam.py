@@ -17,7 +17,7 @@ from inside import inside_shape
 from sharing import DRAWN, REST, in_pairs
 
 import gpufluid as gf
-from gpufluid.forces import emitter_images
+from gpufluid.emission import emitter_images
 from gpufluid.kernels import EMITTERS
 from gpufluid.periodic import HERE, MOST, bounds, cells_between, form_images, images, moved, nearest, periods
 

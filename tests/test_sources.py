@@ -508,11 +508,11 @@ def test_noise_moves_on_without_a_jump() -> None:
 
 
 def test_a_mask_is_made_once_and_again_when_its_source_moved(monkeypatch: pytest.MonkeyPatch) -> None:
-    import gpufluid.forces
+    import gpufluid.emission
 
     made = []
-    real = gpufluid.forces.source_mask
-    monkeypatch.setattr(gpufluid.forces, "source_mask", lambda *a: made.append(a) or real(*a))
+    real = gpufluid.emission.source_mask
+    monkeypatch.setattr(gpufluid.emission, "source_mask", lambda *a: made.append(a) or real(*a))
     with gf.Fluid(GRID, settings=STILL, backend="fragment") as fluid:
         line = fluid.emitters.add(gf.Emitter(gf.Line(POINTS, 0.1), density=1.0))
         for _ in range(3):
@@ -528,7 +528,7 @@ def test_a_mask_is_made_once_and_again_when_its_source_moved(monkeypatch: pytest
         line.edge = "hard"
         fluid.step(0.02)
         assert len(made) == 3
-        masks = fluid._solver.forces._masks
+        masks = fluid._solver.emission._masks
         assert len(masks._kept) == 1
         fluid.emitters.clear()
         fluid.step(0.02)
@@ -611,7 +611,7 @@ def test_a_moving_emitter_sets_what_it_sets_all_along(ctx: moderngl.Context) -> 
 
 
 def test_an_emitter_that_does_not_move_costs_and_changes_nothing() -> None:
-    from gpufluid.forces import on_its_way
+    from gpufluid.emission import on_its_way
 
     still = gf.Emitter(gf.Sphere(radius=0.1))
     assert on_its_way(still, 0.1, 0.0, 0.1) == (still,)

@@ -408,7 +408,7 @@ with Window((240, 160), "deleting") as window:
         player.open_studio()
         player.tick()
         player.studio.editor.select(("fluids", 0, "obstacles", 0))
-        player._on_key(window.handle, glfw.KEY_BACKSPACE, 0, glfw.PRESS, 0)
+        player.controls._on_key(window.handle, glfw.KEY_BACKSPACE, 0, glfw.PRESS, 0)
         print(len(player.scene.fluid.obstacles))
 """
 

@@ -317,7 +317,7 @@ with Window((160, 100), "mine") as window:
                 player.tick()
             for _ in range(3):
                 player.tick()
-            print(player.paused, player._title())
+            print(player.paused, player.title)
             player.pause()
             player.tick()
             print(player.paused, player.halted != "")
@@ -328,7 +328,7 @@ with Window((160, 100), "mine") as window:
         glfw.wait_events_timeout = lambda seconds: waits.append(seconds) or wait(seconds)
         for _ in range(5):
             player.tick()
-        print(player.paused, player._title(), waits == [0.1] * 5)
+        print(player.paused, player.title, waits == [0.1] * 5)
 """
 
 

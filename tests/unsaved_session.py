@@ -130,12 +130,12 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.press(ord("d"))
     drive.press(ord(" "))
     before = player.scene
-    report["kept"] = [edited(drive, SCENE + BALL) is before, player.message, player._title()]
+    report["kept"] = [edited(drive, SCENE + BALL) is before, player.message, player.title]
     drive.press_widget("Reset")
     drive.frames()
     drive.press(ord(" "))
     fluid = player.scene.fluid
-    report["both"] = [len(fluid.obstacles), len(fluid.forces), player.maker.stale, player._title()]
+    report["both"] = [len(fluid.obstacles), len(fluid.forces), player.maker.stale, player.title]
     edited(drive, SCENE)
     press_reload()
     press_reload()

@@ -9,23 +9,22 @@ import functools
 import importlib
 import inspect
 import os
-import re
 import signal
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 import gpufluid
 from gpufluid.app.hurry import hurry
+from gpufluid.app.options import Parser, add_changes, add_grid_arguments, add_play_arguments, size
 from gpufluid.app.streams import lasting_streams
-from gpufluid.errors import ALIKE, GpufluidError, near, one_of
+from gpufluid.errors import ALIKE, GpufluidError, near
 from gpufluid.files import abandon
 from gpufluid.stops import ENDS
 
-BACKENDS = ("auto", "compute", "fragment")  # NumPy steps, but has nothing a renderer could draw
 OFF_SCREEN = "Without a display, it writes NAME.mp4 and NAME.png into the current folder"
 TAKEN = (  # arguments that `Outputs` takes as they are
     *("format", "bits", "motion", "volumes", "volume_format", "fields", "up"),
@@ -35,260 +34,24 @@ BAD_INPUT = 2
 STOPPED = 128 + signal.SIGINT  # what a shell reports for a program that Ctrl-C ended
 UNREAD = 128 + 13  # and for one that wrote to a pipe which nobody reads, SIGPIPE
 
-T = TypeVar("T")
+AddCommand = Callable[..., argparse.ArgumentParser]  # argparse's `add_parser`, by the name of a command
 
 
 class _Ended(SystemExit):
     """SIGTERM has come, or another of ENDS."""
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, like every other error of the command."""
-
-    def error(self, message: str) -> NoReturn:
-        if message.endswith("--cells: expected 3 arguments"):
-            message += ", as in --cells 64 96 64"
-        raise GpufluidError(f"{message} (see: {self.prog} --help)")
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse's, but the command that does not know a word says so, with the nearest it knows."""
-        found, more = super().parse_known_args(args, namespace)
-        if more:
-            self.refuse(*more)
-        return found, more
-
-    def check_option(self, word: str) -> None:
-        """Raise GpufluidError where `word` begins no option."""
-        if not any(option.startswith(word) for option in self._option_string_actions):
-            self.refuse(word)
-
-    def refuse(self, *words: str) -> NoReturn:
-        """Raise GpufluidError for words that mean nothing, with the option nearest to the first."""
-        known = near(words[0], self._option_string_actions)
-        self.error(f"unrecognized arguments: {' '.join(words)}{known}")
-
-
-def _argument(parse: Callable[[str], T]) -> Callable[[str], T]:
-    """Let argparse name the option in front of what `parse` finds wrong."""
-
-    def checked(text: str) -> T:
-        try:
-            return parse(text)
-        except GpufluidError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-
-    return checked
-
-
-@_argument
-def _count(text: str) -> int:
-    if not re.fullmatch(r"[+-]?\d+", text) or int(text) < 1:
-        raise GpufluidError(f"must be a whole number >= 1, got {text!r}")
-    return int(text)
-
-
-@_argument
-def _size(text: str) -> tuple[int, int]:
-    from gpufluid.app.play import check_size
-
-    match = re.fullmatch(r"([+-]?\d+)[xX]([+-]?\d+)", text)
-    if not match:
-        raise GpufluidError(f"must look like 640x360, got {text!r}")
-    return check_size((int(match[1]), int(match[2])))
-
-
-@_argument
-def _rate(text: str) -> float:
-    from gpufluid.checks import finite_number
-
-    try:
-        return finite_number(float(text), "the rate", above=0.0)
-    except ValueError:
-        raise GpufluidError(f"the rate must be a finite number > 0, got {text!r}") from None
-
-
-@_argument
-def _change(text: str) -> str:
-    if "=" not in text:
-        raise GpufluidError(f"a change must look like settings.viscosity=0.001, got {text!r}")
-    return text
-
-
-@_argument
-def _backend(text: str) -> str:
-    one_of(text, BACKENDS, "backend")
-    return text
-
-
-def _add_play_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add(
-        "--frames",
-        type=_count,
-        metavar="N",
-        help="frames to simulate (default: to the scene's end; 120 for a film of a scene without one)",
-    )
-    add(
-        "--size",
-        type=_size,
-        metavar="WxH",
-        help="size of a film in pixels (default: 640x360), or of the window (default: 960x540)",
-    )
-    add("--fps", type=_rate, metavar="N", help="frame rate of the film (default: the scene's, else 30)")
-    add(
-        "-o",
-        "--out",
-        metavar="FILE_OR_DIR",
-        help="write to files, without a window: a film (.mp4, .webm, .mov), the last frame (.png, .exr) or a "
-        "folder of pictures",
-    )
-    add("--overwrite", action="store_true", help="replace existing files")
-    add("--quiet", action="store_true", help="print no progress bar and no line per file")
-    add("--transparent", action="store_true", help="transparent background (.webm, .mov, pictures)")
-    _add_output_arguments(parser.add_argument_group("more output, without a window"))
-    _add_grid_arguments(parser)
-    add("--resume", metavar="FILE", help="continue from a state written by --save, for --frames more frames")
-
-
-def _add_grid_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--cells",
-        type=_count,
-        nargs=3,
-        metavar=("X", "Y", "Z"),
-        help="cells of the grid along x, y and z; the box keeps its size",
-    )
-    parser.add_argument(
-        "--backend", type=_backend, metavar="NAME", help=f"how kernels run, one of {', '.join(BACKENDS)}"
-    )
-
-
-def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add("--format", metavar="NAME", help="format of a folder's pictures: png (default), or exr with depth")
-    add(
-        "--bits",
-        type=_count,
-        metavar="N",
-        help="bits per channel: 8 or 16 (.png, sheets, .mov), 16 or 32 (.exr)",
-    )
-    add(
-        "--motion",
-        action="store_true",
-        help="add the motion of smoke and solids to EXR pictures (forward.u, forward.v)",
-    )
-    add("--volumes", metavar="DIR", help="write one numbered volume per frame into this folder")
-    add("--volume-format", metavar="NAME", help="vdb (OpenVDB, the default), vti (ParaView) or npz (NumPy)")
-    add(
-        "--fields",
-        type=_words,
-        metavar="A,B",
-        help="fields in the volumes (default: density, temperature, velocity, and others the scene has)",
-    )
-    add("--up", metavar="AXIS", help="which axis is up in the volumes: y (default), or z as in Blender")
-    add("--flip-book", metavar="FILE.png", help="write all frames as one sheet for games, with a .json file")
-    add(
-        "--flow-map",
-        metavar="FILE.png",
-        help="write the velocities as one sheet for games, with a .json file",
-    )
-    add(
-        "--flow-axis",
-        metavar="AXIS",
-        help="axis the flow map looks along: x, y or z (default); camera: the motion in each frame of the "
-        "flip book, in pixels",
-    )
-    add("--save", metavar="FILE", help="write the state after the last frame, for --resume")
-    add("--columns", type=_count, metavar="N", help="columns of the sheets (default: nearly square)")
-
-
-def _add_changes(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--set",
-        type=_change,
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="change a value of the scene, e.g. settings.viscosity=0.001, or a parameter of a script's "
-        "function; can be repeated",
-    )
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(","))
-
-
 def build_parser(command: str = "") -> argparse.ArgumentParser:
     """Return the parser; the bench adds its own options, and is imported, only where it is `command`."""
-    parser = _Parser(
+    parser = Parser(
         prog="gpufluid",
         description="Real-time 3D smoke, fire and ink.",
         epilog="`gpufluid COMMAND --help` lists the options of a command.",
     )
     parser.add_argument("--version", action="version", version=f"gpufluid {gpufluid.__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-
-    demo = commands.add_parser("demo", help="play a demo", description=f"Play a demo. {OFF_SCREEN}.")
-    demo.add_argument("name", nargs="?", default="plume", metavar="NAME", help="a demo (default: plume)")
-    demo.add_argument("--list", action="store_true", help="list the demos")
-    _add_changes(demo)
-    _add_play_arguments(demo)
-    demo.set_defaults(run=_demo)
-
-    run = commands.add_parser(
-        "run",
-        help="play a scene file",
-        description="Play a scene. The window reloads the file whenever it is saved. "
-        f"{OFF_SCREEN}, NAME being that of the scene or mesh.",
-    )
-    run.add_argument(
-        "scene", nargs="?", metavar="SCENE", help="a .toml or .py file, or a demo (default: the plume)"
-    )
-    run.add_argument("--obstacle", metavar="FILE", help="put a mesh into the plume: .obj, .stl, .ply or .glb")
-    _add_changes(run)
-    _add_play_arguments(run)
-    run.set_defaults(run=_run)
-
-    studio = commands.add_parser(
-        "studio",
-        help="edit a scene while it plays",
-        description="Play a scene next to a panel with everything in it, to change with mouse and sliders.",
-    )
-    studio.add_argument(
-        "scene", nargs="?", default="smoke", metavar="SCENE", help="a file, or a demo (default: smoke)"
-    )
-    _add_changes(studio)
-    studio.add_argument("--size", type=_size, metavar="WxH", help="size of the window (default: 1180x680)")
-    _add_grid_arguments(studio)
-    studio.set_defaults(run=_studio)
-
-    new = commands.add_parser(
-        "new",
-        help="write a scene file to start from",
-        description="Write a commented scene file to start from.",
-    )
-    new.add_argument(
-        "name", metavar="NAME", help="name of the file: NAME.toml, or NAME.py for a copy of a script"
-    )
-    new.add_argument("--from", dest="demo", metavar="DEMO", help="copy this demo instead")
-    new.add_argument("--overwrite", action="store_true", help="replace an existing file")
-    new.set_defaults(run=_new)
-
-    scenes = commands.add_parser("scenes", help="list the demos", description="List the demos.")
-    scenes.set_defaults(run=_scenes)
-
-    info = commands.add_parser(
-        "info",
-        help="show what this machine offers",
-        description="Show versions, the OpenGL device and its limits.",
-    )
-    info.add_argument(
-        "--trial",
-        action="store_true",
-        help="measure again which way to run the kernels is fastest, and use it from then on",
-    )
-    info.set_defaults(run=_info)
-
+    for add_command in (_add_demo, _add_run, _add_studio, _add_new, _add_scenes, _add_info):
+        add_command(commands.add_parser)
     bench = commands.add_parser(
         "bench",
         help="measure the speed of a step",
@@ -306,6 +69,78 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     if command.startswith("-"):
         parser.check_option(command)
     return parser
+
+
+def _add_demo(add: AddCommand) -> None:
+    demo = add("demo", help="play a demo", description=f"Play a demo. {OFF_SCREEN}.")
+    demo.add_argument("name", nargs="?", default="plume", metavar="NAME", help="a demo (default: plume)")
+    demo.add_argument("--list", action="store_true", help="list the demos")
+    add_changes(demo)
+    add_play_arguments(demo)
+    demo.set_defaults(run=_demo)
+
+
+def _add_run(add: AddCommand) -> None:
+    run = add(
+        "run",
+        help="play a scene file",
+        description="Play a scene. The window reloads the file whenever it is saved. "
+        f"{OFF_SCREEN}, NAME being that of the scene or mesh.",
+    )
+    run.add_argument(
+        "scene", nargs="?", metavar="SCENE", help="a .toml or .py file, or a demo (default: the plume)"
+    )
+    run.add_argument("--obstacle", metavar="FILE", help="put a mesh into the plume: .obj, .stl, .ply or .glb")
+    add_changes(run)
+    add_play_arguments(run)
+    run.set_defaults(run=_run)
+
+
+def _add_studio(add: AddCommand) -> None:
+    studio = add(
+        "studio",
+        help="edit a scene while it plays",
+        description="Play a scene next to a panel with everything in it, to change with mouse and sliders.",
+    )
+    studio.add_argument(
+        "scene", nargs="?", default="smoke", metavar="SCENE", help="a file, or a demo (default: smoke)"
+    )
+    add_changes(studio)
+    studio.add_argument("--size", type=size, metavar="WxH", help="size of the window (default: 1180x680)")
+    add_grid_arguments(studio)
+    studio.set_defaults(run=_studio)
+
+
+def _add_new(add: AddCommand) -> None:
+    new = add(
+        "new",
+        help="write a scene file to start from",
+        description="Write a commented scene file to start from.",
+    )
+    new.add_argument(
+        "name", metavar="NAME", help="name of the file: NAME.toml, or NAME.py for a copy of a script"
+    )
+    new.add_argument("--from", dest="demo", metavar="DEMO", help="copy this demo instead")
+    new.add_argument("--overwrite", action="store_true", help="replace an existing file")
+    new.set_defaults(run=_new)
+
+
+def _add_scenes(add: AddCommand) -> None:
+    add("scenes", help="list the demos", description="List the demos.").set_defaults(run=_scenes)
+
+
+def _add_info(add: AddCommand) -> None:
+    info = add(
+        "info",
+        help="show what this machine offers",
+        description="Show versions, the OpenGL device and its limits.",
+    )
+    info.add_argument(
+        "--trial",
+        action="store_true",
+        help="measure again which way to run the kernels is fastest, and use it from then on",
+    )
+    info.set_defaults(run=_info)
 
 
 def _way_to_play(word: str) -> str:

@@ -17,13 +17,13 @@ from gpufluid.view import Camera
 
 
 class Stage(Protocol):
-    """Where a scene is played and pointed at: a window, or a frame in a notebook.
-
-    pointer: where the last event saw it, (x, y), y downward, in units of the pointer's.
-    """
+    """Where a scene is played and pointed at: a window, or a frame in a notebook."""
 
     scene: Scene
-    pointer: tuple[float, float]
+
+    @property
+    def pointer(self) -> tuple[float, float]:
+        """Where the last event saw it, (x, y), y downward, in units of the pointer's."""
 
     @property
     def height(self) -> int:

@@ -1,15 +1,13 @@
-"""What plays a scene in a window: the loop, and what keys and mouse do."""
+"""What plays a scene in a window: the loop, and all that can be asked for meanwhile."""
 
 from __future__ import annotations
 
 import contextlib
 import math
-import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -19,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.app import orbit
-from gpufluid.app.edits import STRONGER, Cells, History, Regrid, blow, strengthen
-from gpufluid.app.hands import Brush, Drag, forward_of, grasp, move_view
+from gpufluid.app.controls import KEYS, Controls
+from gpufluid.app.edits import Cells, History, Regrid, blow, strengthen
+from gpufluid.app.hands import forward_of, move_view
 from gpufluid.app.notice import Notice
 from gpufluid.app.recording import Recording
 from gpufluid.app.scene_maker import SceneMaker
@@ -41,38 +40,11 @@ if TYPE_CHECKING:
 EARLY = 0.002  # seconds a frame may come before its time: a screen's refresh is never exactly on it
 BESIDE = (0.03, 0.032, 0.036)  # what is beside the picture
 FOV_MOST = 170.0  # degrees
-TURN = 12.0  # pixels of a drag that one press of an arrow key stands for
 COMPILES = "the first time on a machine, shaders are compiled"
 RELOAD = "press Reload again to reload"
 # as slabs in the picture's own resolution to 0.1 of 255 (mean), in a third of their time
 QUICKLY: dict[str, Any] = {"method": "ray-march", "resolution": 0.5}
 SET_LATER = ("size", "fps", "exposure", "background", "floor_color")  # of a Picture
-# the key that a Mac's keyboard has delete on is backspace elsewhere, and to glfw
-REMOVES = (glfw.KEY_DELETE, *((glfw.KEY_BACKSPACE,) if sys.platform == "darwin" else ()))
-KEYS = (
-    ("left drag", "turn the view; in the studio, move an object (with shift: nearer or farther)"),
-    ("", "in 2D, or if the scene has a hand: push the fluid, leave smoke (with alt: turn)"),
-    ("right drag", "pan"),
-    ("wheel", "zoom in and out"),
-    ("arrows", "turn the view"),
-    ("f", "frame the whole box"),
-    ("space", "pause, resume"),
-    (".", "step one frame"),
-    ("enter", "start again"),
-    ("+ -", "make the first source stronger, weaker"),
-    ("a d", "blow wind to the left, to the right"),
-    ("s", "save a picture"),
-    ("r", "start or stop recording a film"),
-    ("ctrl-z ctrl-y", "undo, redo"),
-    ("ctrl-s", "save the scene (studio)"),
-    ("delete", "remove what is selected (studio)"),
-    ("ctrl-d", "duplicate it, beside it (studio)"),
-    ("f2", "rename it, as does a double click on its name (studio)"),
-    ("tab", "show or hide the studio's panel"),
-    ("h", "show or hide this help"),
-    ("escape", "close"),
-    ("drop a file", "a mesh into the box, a picture behind all, or open a scene (studio)"),
-)
 
 
 class Player:
@@ -86,6 +58,7 @@ class Player:
 
     An error that comes while it plays pauses it, where a file that is watched or the studio can mend it.
 
+    controls: what keys and mouse do.
     history: what was changed by hand, and is changed again in a scene that starts again. studio: the panel
     and all that goes with it, from the first Tab or h on, where its package is installed.
     """
@@ -117,57 +90,13 @@ class Player:
         self.volume_options: dict[str, Any] = {}
         self.renderer = self._new_renderer((max(width, 1), max(height, 1)))
         self.scene.fit(max(width, 1) / max(height, 1))
-        # Where the last event saw the pointer. Asked for at a press, glfw would tell where it is by now: at a
-        # few frames a second that may be the end of the drag.
-        self.pointer = glfw.get_cursor_pos(window.handle)
-        self._drag: Drag | None = None
         self._framed: Scene | None = None  # in which the user has placed the camera for the window
         self._shown: deque[float] = deque(maxlen=30)  # when the last frames were shown, seconds
         self._titled = 0.0
         self._due = 0.0
         self._drawn = False  # whether anything was
         self._single = False
-        self._listen(window)
-
-    def _listen(self, window: Window) -> None:
-        """Name what the keys do, and be told what the user does."""
-        turns = {
-            glfw.KEY_LEFT: (-TURN, 0.0),
-            glfw.KEY_RIGHT: (TURN, 0.0),
-            glfw.KEY_UP: (0.0, TURN),
-            glfw.KEY_DOWN: (0.0, -TURN),
-        }
-        # By what stands on the key, whatever the keyboard's layout; keys without a letter by their number.
-        self._held_actions: dict[int | str, Callable[[], None]] = {  # those that a key held down repeats
-            **{key: partial(self.turn, *by) for key, by in turns.items()},
-            "=": partial(self.strengthen, STRONGER),
-            "+": partial(self.strengthen, STRONGER),
-            "-": partial(self.strengthen, 1.0 / STRONGER),
-            "a": partial(self.blow, -1.0),
-            "d": partial(self.blow, 1.0),
-            ".": self.single_step,
-        }
-        self._actions: dict[int | str, Callable[[], None]] = {
-            glfw.KEY_SPACE: self.pause,
-            glfw.KEY_ENTER: self.restart,
-            glfw.KEY_KP_ENTER: self.restart,
-            **dict.fromkeys(REMOVES, self.remove),
-            glfw.KEY_F2: self.rename,
-            "r": self.record,
-            "s": self.snap,
-            "f": self.frame_all,
-            "h": self.help,
-            glfw.KEY_TAB: self.show_studio,
-            glfw.KEY_ESCAPE: self.leave,
-        }
-        glfw.set_window_close_callback(window.handle, self._on_close)
-        glfw.set_key_callback(window.handle, self._on_key)
-        glfw.set_char_callback(window.handle, self._on_char)
-        glfw.set_mouse_button_callback(window.handle, self._on_button)
-        glfw.set_cursor_pos_callback(window.handle, self._on_pointer)
-        glfw.set_scroll_callback(window.handle, self._on_wheel)
-        dropped: Any = self._on_drop  # typed as C has it
-        glfw.set_drop_callback(window.handle, dropped)
+        self.controls = Controls(self)
 
     # -- the loop --------------------------------------------------------------------------------------
 
@@ -207,8 +136,8 @@ class Player:
     def _advance(self) -> bool:
         """Simulate a frame; where that cannot be, halt."""
         before, studio = self.scene.frame, self.studio
-        if self.brush is not None:
-            self.brush.stroke()
+        if self.controls.brush is not None:
+            self.controls.brush.stroke()
         try:
             with contextlib.nullcontext() if studio is None else studio.passes.simulating():
                 self.scene.advance()
@@ -292,7 +221,7 @@ class Player:
         self._shown.append(now)
         if now - self._titled > 0.5:
             self._titled = now
-            glfw.set_window_title(window.handle, self._title())
+            glfw.set_window_title(window.handle, self.title)
 
     def _draw(self) -> None:
         """Draw the picture, in the studio without the views that cannot be drawn any more.
@@ -362,9 +291,9 @@ class Player:
         return max(wide * height / (high * width), 1.0)
 
     @property
-    def brush(self) -> Brush | None:
-        """The hand that is in the fluid now, if one is."""
-        return self._drag if isinstance(self._drag, Brush) else None
+    def pointer(self) -> tuple[float, float]:
+        """Where the last event saw it, in the window's units."""
+        return self.controls.pointer
 
     def ray(self, x: float, y: float) -> Ray:
         """The ray through a point of the window, in the units of the pointer."""
@@ -391,7 +320,9 @@ class Player:
         span = self._shown[-1] - self._shown[0] if self._shown else 0.0
         return (len(self._shown) - 1) / span if span > 0.0 else 0.0
 
-    def _title(self) -> str:
+    @property
+    def title(self) -> str:
+        """The window's: the scene's, and what is the matter with it or how fast it plays."""
         trouble = self.maker.trouble or self.halted
         if trouble:
             return f"{self.scene.title} - {trouble}"
@@ -405,63 +336,6 @@ class Player:
         return f"{self.scene.title} - {f'{rate:.0f} fps' if rate else 'h for help'}"
 
     # -- what the user does ----------------------------------------------------------------------------
-
-    def _on_key(self, handle: Any, key: int, code: int, action: int, mods: int) -> None:
-        if self.studio is not None and self.studio.take_key(key, action, mods):
-            return
-        if action == glfw.RELEASE:
-            return
-        name: int | str = glfw.get_key_name(key, code) or key
-        if mods & (glfw.MOD_CONTROL | glfw.MOD_SUPER):
-            ways = {
-                "z": self.redo if mods & glfw.MOD_SHIFT else self.undo,
-                "y": self.redo,
-                "s": self.save,
-                "d": self.duplicate,
-            }
-            ways.get(str(name), lambda: None)()
-        elif name in self._held_actions:
-            self._held_actions[name]()
-        elif action == glfw.PRESS and name in self._actions:
-            self._actions[name]()
-
-    def _on_char(self, handle: Any, code: int) -> None:
-        if self.studio is not None:
-            self.studio.ui.char(code)
-
-    def _on_button(self, handle: Any, button: int, action: int, mods: int) -> None:
-        if self._drag is not None:
-            self._drag.release()
-        self._drag = None
-        if self.studio is not None and self.studio.take_button(button, action == glfw.PRESS, mods):
-            return
-        if action == glfw.PRESS:
-            left = button == glfw.MOUSE_BUTTON_LEFT
-            grabbed: Drag | None = None if self.studio is None else self.studio.grab(button, mods)
-            self._drag = grabbed or grasp(self, left=left, alt=bool(mods & glfw.MOD_ALT))
-
-    def _on_pointer(self, handle: Any, x: float, y: float) -> None:
-        dx, dy = x - self.pointer[0], y - self.pointer[1]
-        self.pointer = (x, y)
-        if self.studio is not None:
-            self.studio.ui.pointer(x, y)
-        if self._drag is not None:
-            self._drag.move(x, y, dx, dy)
-
-    def _on_close(self, handle: Any) -> None:
-        """The window's own button was pressed."""
-        if not self._agreed("close the window again"):
-            glfw.set_window_should_close(handle, False)
-
-    def _on_wheel(self, handle: Any, dx: float, dy: float) -> None:
-        if self.studio is None or not self.studio.take_wheel(dx, dy):
-            move_view(self.scene, lambda camera: orbit.zoom(camera, dy))
-
-    def _on_drop(self, handle: Any, files: Sequence[str]) -> None:
-        """Files were dropped on the window."""
-        studio = self._studio()
-        if studio is not None:
-            studio.take_drop([Path(file) for file in files])
 
     def pause(self) -> None:
         """Pause the flow, or resume it."""
@@ -499,12 +373,12 @@ class Player:
 
     def reload(self) -> None:
         """Read the scene's file again and start it; asks before unsaved changes are lost."""
-        if self._agreed(RELOAD):
+        if self.agreed(RELOAD):
             self._read_again()
 
     def open(self, file: Path) -> bool:
         """Play the scene in `file` instead; asks before unsaved changes are lost. Whether it does."""
-        if not self._agreed(f"drop {file.name} once more to open it"):
+        if not self.agreed(f"drop {file.name} once more to open it"):
             return False
         before, self.maker = self.maker, self.maker.of(file)
         try:
@@ -521,7 +395,7 @@ class Player:
     def _losing(self, more: str) -> str:
         return f"{changes(self.unsaved)} would be lost: {more}"
 
-    def _agreed(self, more: str) -> bool:
+    def agreed(self, more: str) -> bool:
         """Whether there is nothing to lose, or the user was told so a moment ago and asks again."""
         return not self.unsaved or self.twice.agreed(self._losing(more))
 
@@ -562,9 +436,7 @@ class Player:
 
     def _replace(self, cells: dict[int, Cells]) -> None:
         scene = self.maker.build(cells)
-        if self._drag is not None:
-            self._drag.release()
-            self._drag = None
+        self.controls.let_go()
         self.scene.release()
         self.scene, self.halted = scene, ""
         _, _, width, height = self.picture
@@ -677,7 +549,7 @@ class Player:
 
     def show_studio(self) -> None:
         """Show the studio's panel, or hide it."""
-        studio = self._studio()
+        studio = self.made_studio()
         if studio is not None:
             studio.shown = not studio.shown
 
@@ -690,14 +562,14 @@ class Player:
 
     def help(self) -> None:
         """Show what keys and mouse do: in the window, or on stdout where the studio cannot be."""
-        studio = self._studio()
+        studio = self.made_studio()
         if studio is not None:
             studio.helping = not studio.helping
             return
         for keys, what in KEYS:
             print(f"{keys:16} {what}")
 
-    def _studio(self) -> Studio | None:
+    def made_studio(self) -> Studio | None:
         """The studio, made when it is first asked for; None where its package is missing."""
         if self.studio is None:
             try:
@@ -708,14 +580,9 @@ class Player:
                 self.say(str(error))
         return self.studio
 
-    @property
-    def holds_nothing(self) -> bool:
-        """Whether no button is down in the picture."""
-        return self._drag is None
-
     def leave(self) -> None:
         """Close the window; where something is not saved, when asked twice."""
-        if self._agreed("press escape again to close"):
+        if self.agreed("press escape again to close"):
             self.close()
 
     def close(self) -> None:

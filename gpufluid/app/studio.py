@@ -100,7 +100,7 @@ class Studio:
         self.naming.settle()
         self.overlay.draw_message()
         self.menu = self.ui.has_menu
-        if not self.ui.busy and self.player.holds_nothing:
+        if not self.ui.busy and self.player.controls.drag is None:
             self.player.history.seal()
         self.ui.end()
 

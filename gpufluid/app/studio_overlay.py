@@ -6,6 +6,7 @@ import numpy as np
 
 from gpufluid import view
 from gpufluid.app import studio_pick as pick
+from gpufluid.app.controls import KEYS
 from gpufluid.app.studio_editor import Editor
 from gpufluid.app.studio_ui import ACCENT, Ui, imgui
 from gpufluid.render.camera import view_of
@@ -44,7 +45,7 @@ class Overlay:
 
     def draw_outlines(self, everything: bool) -> None:
         """Lines round what is selected, and, for `everything`, faint ones round what else cannot be seen."""
-        scene, brush = self.editor.scene, self.editor.player.brush
+        scene, brush = self.editor.scene, self.editor.player.controls.brush
         x, y, width, height = self._corner()
         draw = imgui.get_background_draw_list()
         clip = view_of(self.editor.player.camera, width / height).clip.astype(np.float64)
@@ -78,8 +79,6 @@ class Overlay:
 
     def draw_help(self) -> None:
         """The list of keys."""
-        from gpufluid.app.player import KEYS
-
         x, y, width, height = self._corner()
         if width < HELP_WIDTH * self.ui.scale or height < self.ui.size[1]:  # over the panel, then
             x, y, (width, height) = 0.0, 0.0, self.ui.size

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from statistics import median
 
 import moderngl
@@ -97,3 +97,47 @@ class FrameClock:
         if not used:
             return None
         return sum(query.elapsed for query in used) * 1e-6, self._quality[self._at]
+
+
+class FrameBudget:
+    """GPU time that what is drawn may take in a frame, and the quality that keeps to it.
+
+    ms: > 0; None: no limit.
+    """
+
+    def __init__(self, ctx: moderngl.Context) -> None:
+        self._ctx = ctx
+        self._steering: Quality | None = None
+        self._clock: FrameClock | None = None  # from the first limit on
+
+    @property
+    def ms(self) -> float | None:
+        """The limit, ms."""
+        return None if self._steering is None else self._steering.budget
+
+    @ms.setter
+    def ms(self, value: float | None) -> None:
+        if value is None:
+            self._steering = None
+            return
+        self._steering = self._steering or Quality(value)
+        self._steering.budget = value
+        self._clock = self._clock or FrameClock(self._ctx)
+
+    @property
+    def quality(self) -> float:
+        """What to draw at, 0.2 .. 1; always 1 without a limit."""
+        return 1.0 if self._steering is None else self._steering.value
+
+    def counted(self) -> AbstractContextManager[None]:
+        """A block in which what is drawn counts to the frame, where there is a limit."""
+        if self._clock is None or self._steering is None:
+            return nullcontext()
+        return self._clock.span()
+
+    def next_frame(self, quality: float) -> None:
+        """End a frame drawn at `quality`; 0: it tells nothing."""
+        if self._clock is not None and self._steering is not None:
+            taken = self._clock.next_frame(quality)
+            if taken is not None:
+                self._steering.saw(*taken)

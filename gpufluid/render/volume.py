@@ -16,8 +16,8 @@ the looks of cells as well where these are alike from everywhere: a second playe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 from weakref import ReferenceType, ref
 
@@ -44,7 +44,7 @@ from gpufluid.render.lighting import SAMPLERS, Lighting, asks_for_lamps, give_al
 from gpufluid.render.march import RayMarch
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.painter import Painter, Sight, eye_of
-from gpufluid.render.quality import FrameClock, Quality
+from gpufluid.render.quality import FrameBudget
 from gpufluid.render.shadow_map import ShadowMap
 from gpufluid.render.slabs import box_of
 from gpufluid.render.slices import Slices
@@ -139,8 +139,7 @@ class VolumeRenderer(Guest):
         self.ctx, self.slices, self.attenuation = ctx, slices, attenuation
         self.jitter, self.light_scale = flag(jitter, "jitter"), light_scale
         self.method, self.resolution, self.skip_empty, self.reuse = method, resolution, skip_empty, reuse
-        self._steering: Quality | None = None
-        self._clock: FrameClock | None = None
+        self._budget = FrameBudget(ctx)
         self.frame_ms = frame_ms
         self.device = Device(ctx, "fragment")
         self.computes = computes(self.device)
@@ -192,22 +191,16 @@ class VolumeRenderer(Guest):
     @property
     def frame_ms(self) -> float | None:
         """GPU time that light and smoke may take in a frame, ms, > 0; None: no limit."""
-        return None if self._steering is None else self._steering.budget
+        return self._budget.ms
 
     @frame_ms.setter
     def frame_ms(self, value: float | None) -> None:
-        if value is None:
-            self._steering = None
-            return
-        budget = finite_number(value, "frame_ms", above=0.0)
-        self._steering = self._steering or Quality(budget)
-        self._steering.budget = budget
-        self._clock = self._clock or FrameClock(self.ctx)
+        self._budget.ms = None if value is None else finite_number(value, "frame_ms", above=0.0)
 
     @property
     def quality(self) -> float:
         """The share of slabs or steps drawn now, 0.2 .. 1; always 1 without `frame_ms`."""
-        return 1.0 if self._steering is None else self._steering.value
+        return self._budget.quality
 
     @property
     def lighting(self) -> Lighting:
@@ -332,7 +325,7 @@ class VolumeRenderer(Guest):
 
     def _now(self, fluid: FluidLike, look: Look) -> object:
         """What is another where anything is, but for the camera; None: nothing is taken over."""
-        if not self.reuse or self._steering is not None:
+        if not self.reuse or self.frame_ms is not None:
             return None
         things = (look.light, look.smoke, look.fire, *look.lights)
         return (
@@ -428,10 +421,7 @@ class VolumeRenderer(Guest):
                     made.shown = seen
                 with first_color_alone(bare):
                     self._way.draw(sight, slabs)
-        if self._clock is not None and self._steering is not None:
-            taken = self._clock.next_frame(sight.quality if len(slabs) else 0.0)  # 0: tells nothing
-            if taken is not None:
-                self._steering.saw(*taken)
+        self._budget.next_frame(sight.quality if len(slabs) else 0.0)
 
     def veil(self, places: moderngl.Texture, grid: Grid, view: View, target: moderngl.Framebuffer) -> None:
         """Multiply each texel of `target` by the share of light that the smoke drawn last lets through.
@@ -492,14 +482,10 @@ class VolumeRenderer(Guest):
         if self._released:
             raise GpufluidError("this VolumeRenderer was released")
 
-    @contextmanager
-    def _counted(self, fluid: FluidLike) -> Iterator[None]:
+    def _counted(self, fluid: FluidLike) -> AbstractContextManager[None]:
         """Count what is drawn inside to the frame time, unless passes are timed: OpenGL has one timer."""
-        if self._clock is None or self._steering is None or (fluid.device or self.device).timings is not None:
-            yield
-            return
-        with self._clock.span():
-            yield
+        timed = (fluid.device or self.device).timings is not None
+        return nullcontext() if timed else self._budget.counted()
 
     def timed(self, fluid: FluidLike, label: str) -> AbstractContextManager[None]:
         """Time what is drawn inside, as `label`, among the passes of `fluid`, while those are timed."""
