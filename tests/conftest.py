@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import uniforms
 from driver import IN_THE_SUITE
+from hypothesis import HealthCheck, settings
 
 from gpufluid.debugging import VARIABLE, debug
 from gpufluid.gl.backend import GLBackend
@@ -40,6 +41,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # a process that a test lets write a few thousand bytes would leave half a compiled module to all after it
 os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 sys.dont_write_bytecode = True
+
+# how long an example takes says how busy the machine is
+settings.register_profile("busy", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 uniforms.install()  # before anything imports gpufluid.render
 
