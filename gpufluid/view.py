@@ -440,7 +440,9 @@ class Picture:
     size: (width, height), pixels. fps: frames per second of a film. exposure: factor on the radiance before
     the tone map. background: "studio", "sky" (in the colours of the light), "transparent", a `Plate` or a
     linear radiance (r, g, b). floor_color: linear albedo (r, g, b) of the floor, 0 .. 1; None: dark, or the
-    colour of a plain background. method, slices, resolution: as in `VolumeRenderer`.
+    colour of a plain background. slices, resolution: as in `VolumeRenderer`. method: that of a
+    `VolumeRenderer`; None: slabs across the view, or rays at half the resolution in windows on a
+    software renderer.
 
     Raises GpufluidError naming the field and its limit; for the size, a renderer made with it does so too.
     """
@@ -450,12 +452,12 @@ class Picture:
     exposure: float = EXPOSURE
     background: Background = "studio"
     slices: int | None = None
-    method: str = "view-slices"
+    method: str | None = None
     resolution: float = 1.0
     floor_color: tuple[float, float, float] | None = None
 
     def __post_init__(self) -> None:
-        check_drawing(self.method, self.slices, self.resolution, "Picture.")
+        check_drawing(self.drawn_by, self.slices, self.resolution, "Picture.")
         slowest, fastest = FRAME_RATES
         if not slowest <= finite_number(self.fps, "Picture.fps", above=0.0) <= fastest:
             raise GpufluidError(f"Picture.fps must lie in {slowest:g} .. {fastest:g}, got {self.fps!r}")
@@ -471,6 +473,11 @@ class Picture:
             ) from None
         for n in (width, height):
             whole_number(n, "Picture.size (width, height)", low=1)
+
+    @property
+    def drawn_by(self) -> str:
+        """The method that smoke is drawn by."""
+        return METHODS[0] if self.method is None else self.method
 
 
 @named

@@ -144,7 +144,9 @@ def main() -> None:
         steps[9] = lambda: report.update(frame_after_restart=player.scene.frame)
         steps[10] = lambda: setattr(player.scene.picture, "slices", 12)
         steps[11] = lambda: time.sleep(0.6)  # the title changes twice a second
-        steps[13] = lambda: hand.press(0xFF1B)  # escape
+        steps[12] = lambda: setattr(player.scene.picture, "slices", None)
+        steps[14] = lambda: setattr(player.scene.picture, "method", "view-slices")
+        steps[17] = lambda: hand.press(0xFF1B)  # escape
         player = Player(window, make, name="session")
         with player:
             player.play(max_frames=40)

@@ -449,9 +449,9 @@ class Player:
 
     @property
     def _picture_here(self) -> Picture:
-        """What the scene says of its picture; software draws smoke QUICKLY where that is as by default."""
-        picture, plain = self.scene.picture, Picture()
-        says = any(getattr(picture, name) != getattr(plain, name) for name in ("slices", *QUICKLY))
+        """What the scene says of its picture; software draws smoke QUICKLY where that says nothing."""
+        picture = self.scene.picture
+        says = picture.method is not None or picture.slices is not None
         return picture if says or not is_software(self.window.ctx) else replace(picture, **QUICKLY)
 
     @property

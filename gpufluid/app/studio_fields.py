@@ -181,13 +181,14 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "Obstacle.slip": settings.SLIPS,
     "ConjugateGradient.preconditioner": solvers.PRECONDITIONERS,
     "Picture.background": view.BACKGROUNDS,
-    "Picture.method": view.METHODS,
+    "Picture.method": (None, *view.METHODS),
     "Picture.resolution": view.RESOLUTIONS,
 }
 
 # What None is called where it is not nothing, but a choice that is made for one.
 NONES: dict[str, str] = {
     "Settings.velocity_advection": "as advection",
+    "Picture.method": "automatic",
     "Inflow.temperature": "ambient",
     "Emitter.falloff": "one cell",
     "Emitter.noise_size": "four cells",

@@ -111,7 +111,7 @@ class FrameRenderer(Guest):
         options: of its `VolumeRenderer`, beside what the picture says.
         """
         volume = VolumeRenderer(
-            ctx, slices=picture.slices, method=picture.method, resolution=picture.resolution, **options
+            ctx, slices=picture.slices, method=picture.drawn_by, resolution=picture.resolution, **options
         )
         try:
             made = cls(
