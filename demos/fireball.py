@@ -9,7 +9,7 @@ import gpufluid as gf
 SOFTWARE_CELLS = (64, 88, 64)
 GPU_CELLS = (128, 176, 128)
 HEIGHT = 4.0  # m
-EMPTY = 0.15  # s, after which no more fuel comes, and nothing stirs it
+AGAIN, EMPTY = 2.0, 0.15  # s: a blast follows another so late; it takes fuel, and is stirred, for so long
 PUFFS = (  # m, the balls of fuel that the cloud is heaped of: centres and radii; each becomes a lobe
     ((0.0, 0.5, 0.0), 0.15),
     ((0.22, 0.4, 0.1), 0.11),
@@ -47,8 +47,8 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
 
     def burn_out(_: gf.Scene, time: float) -> None:
         for source in fluid.emitters:
-            source.active = time < EMPTY
-        stirred.active = time < EMPTY
+            source.active = time % AGAIN < EMPTY
+        stirred.active = time % AGAIN < EMPTY
 
     return gf.Scene(
         fluid,

@@ -120,7 +120,7 @@ def test_the_flame_is_steady_for_ten_seconds() -> None:
     assert late[:, 3].max() < 1.5 * early[:, 3].max()
 
 
-def test_the_fireball_burns_out_and_rises() -> None:
+def test_the_fireball_burns_out_and_rises_and_another_follows() -> None:
     scene = load_demo("fireball")(cells=DRAWN["fireball"])
     heats, heights = [], []
     for _ in range(56):
@@ -132,6 +132,9 @@ def test_the_fireball_burns_out_and_rises() -> None:
     assert not scene.fluid.flame.read().max() > 0.5
     assert np.argmax(heats) < 21 and heats[-1] < 0.6 * max(heats)
     assert heights[-1] > heights[8] + 0.5
+    for _ in range(12):
+        scene.advance()
+    assert heat(scene) > 1.5 * heats[-1]
     scene.release()
 
 

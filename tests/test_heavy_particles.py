@@ -199,6 +199,34 @@ def test_streaks_are_as_long_as_the_way(ctx: moderngl.Context, still: gf.Fluid) 
     made.release()
 
 
+@pytest.mark.parametrize("streak", [0.0, 0.4])
+@pytest.mark.parametrize("size", [0.6, 1.5, 3.0])
+def test_small_particles_do_not_twinkle(
+    ctx: moderngl.Context, still: gf.Fluid, size: float, streak: float
+) -> None:
+    """However a particle lies among the pixels they get all of its light, which is that of its area."""
+    source = gf.ParticleSource(SPOT, color=(1.0, 1.0, 1.0))
+    made = gf.Particles(
+        ctx, 1, [source], life=1.0, response=1e6, size=size, blend="additive", opacity=1.0, streak=streak
+    )
+    made.time = 0.5  # half of its life is over: it neither comes nor goes
+    random, light = np.random.default_rng(5), []
+    for turn, *off in random.uniform(-0.5, 0.5, (30, 3)):
+        angle = 2.0 * np.pi * turn
+        for texture, values in (
+            (made._state[0], (4.0 + off[0] / 25.0, 6.0 + off[1] / 25.0, 4.0, 0.5)),
+            (made._paces[0], (np.cos(angle), np.sin(angle), 0.0, 0.0)),
+        ):
+            texture.write(np.array(values, "f4").tobytes())
+        light.append(picture(ctx, made, still)[..., 0].sum())
+    radius, length = 0.5 * size, 25.0 * streak  # pixels
+    # the integral of (1 - r^2)^2 over a disc, and over each unit of a strip
+    area = np.pi / 3.0 * radius**2 + 16.0 / 15.0 * radius * length
+    np.testing.assert_allclose(light, area, rtol=0.12)
+    assert np.mean(light) == pytest.approx(area, rel=0.02)
+    made.release()
+
+
 def test_diameters_are_seen(ctx: moderngl.Context, still: gf.Fluid) -> None:
     made = gf.Particles(ctx, 1, [SPOT], life=1.0, size=20.0, opacity=1.0)
     made.advance(still, 0.9)

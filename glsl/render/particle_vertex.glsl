@@ -21,7 +21,11 @@ flat out vec3 tint;
 flat out float strength;
 
 const float FADE_IN = 0.08, FADE_OUT = 0.35;   // shares of a life
-const float LEAST = 0.75;      // pixels: what is smaller grows fainter instead
+const float LEAST = 1.0;       // pixels: what is smaller grows fainter instead; of less, the middles of pixels would see
+                               // more or less from picture to picture, by where among them it lies
+
+// What pixels get from a round point and from each radius of a streak's length, at a radius of 1; see particle_fragment.glsl.
+const vec2 WHOLE = vec2(1.04719755, 1.06666667);
 
 void main() {
     int index = gl_VertexID / 6, v = gl_VertexID - 6 * index, width = textureSize(state, 0).x;
@@ -47,8 +51,10 @@ void main() {
         stretch = far / shown;
         if (corner.x > 0.0) corner.x += stretch;
     }
-    float thin = min(pixels / LEAST, 1.0), spent = turn_of(index);
-    strength = opacity * thin * thin * smoothstep(0.0, FADE_IN, spent) * (1.0 - smoothstep(1.0 - FADE_OUT, 1.0, spent));
+    float spent = turn_of(index), thin = pixels / shown;
+    // of a streak the breadth is drawn wider, and its length is what it is
+    thin *= dot(WHOLE, vec2(thin, stretch)) / dot(WHOLE, vec2(1.0, stretch));
+    strength = opacity * thin * smoothstep(0.0, FADE_IN, spent) * (1.0 - smoothstep(1.0 - FADE_OUT, 1.0, spent));
     if (veiled) strength *= texelFetch(through, texel, 0).x;
     if (by_value) {
         float share = clamp((texelFetch(values, texel, 0).x - range.x) * range.y, 0.0, 1.0);

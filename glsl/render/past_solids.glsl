@@ -37,8 +37,9 @@ vec3 texel_apart(vec3 way, vec2 diagonal) {
 }
 
 // On a surface: of four places of the pixel in rows and columns of their own, or of three by three texels (a quadratic
-// B-spline) where those are larger. Where an edge is seen at a slant its teeth would be a pixel each otherwise. Looked up as
-// far off the surface as it may rise over the texels; one that throws no shadow may lie much closer. along: the fourth of
+// B-spline) where those are larger. Where an edge is seen at a slant its teeth would be a pixel each otherwise. First come the
+// two that lie apart the way in which the pixel is longer on the surface: most edges there are seen to run across it. Looked up
+// as far off the surface as it may rise over the texels; one that throws no shadow may lie much closer. along: the fourth of
 // what is seen; facing: cosine of the angle between the normal and the way the light looks.
 float surface_past_solids(int tile, float along, Spot spot, float facing) {
     float rise = spot.lift > 0.0 ? 1.9 : 0.5;
@@ -47,10 +48,11 @@ float surface_past_solids(int tile, float along, Spot spot, float facing) {
     vec3 right = moved_in(tile, seen, spot.right) / 8.0, up = moved_in(tile, seen, spot.up) / 8.0;
     vec2 middle = 0.5 / (depth_tiles[tile].zw * vec2(textureSize(solid_depths, 0)));
     vec3 low = texel_apart(3.0 * right + up, middle), left = texel_apart(3.0 * up - right, vec2(-middle.x, middle.y));
+    bool higher = dot(up.xy, up.xy) > dot(right.xy, right.xy);
     vec3 at = seen.xyz / seen.w;
     float sum = 0.0;
     int n = 0;
-    do sum += gets_to(tile, at + ((n & 1) == 0 ? 1.0 : -1.0) * (n < 2 ? low : left));
+    do sum += gets_to(tile, at + ((n & 1) == 0 ? 1.0 : -1.0) * ((n < 2) == higher ? left : low));
     while (++n < turns(4) && !(n == 2 && (sum == 0.0 || sum == 2.0)));  // two that see the same: no edge is near
     return sum / float(n);
 }
