@@ -66,7 +66,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         fluid,
         camera=gf.Camera(target=(0.0, 0.38, 0.0), distance=1.6, elevation=-4.0),
         light=light,
-        smoke=gf.Smoke(75.0, (0.99, 0.99, 0.99), anisotropy=0.5, edge=0.6, soft=True),
+        smoke=gf.Smoke(extinction=75.0, albedo=(0.99, 0.99, 0.99), anisotropy=0.5, edge=0.6, soft=True),
         picture=gf.Picture(background="sky"),
         update=turn,
         title="gpufluid: cloud",
