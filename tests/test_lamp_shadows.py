@@ -15,7 +15,7 @@ import gpufluid as gf
 from gpufluid.gl.passes import give
 from gpufluid.render import shadow_map
 from gpufluid.render.frame import FrameRenderer
-from gpufluid.render.shadow_map import ShadowMap, laid
+from gpufluid.render.shadow_map import ShadowMap, filled, laid
 from gpufluid.render.shadow_tiles import ROUND, Tile, from_afar, from_place
 
 DARK = gf.Light(color=(0.0, 0.0, 0.0), ambient=(0.0, 0.0, 0.0))
@@ -249,9 +249,13 @@ def test_a_solid_is_drawn_in_those_looks_alone_that_hold_it(
     sent: list[int] = []
     monkeypatch.setattr(shadow_map, "give", lambda *given: (sent.append(1), give(*given)))
     frame, maps = FrameRenderer(ctx, (64, 64)), []
+
+    def held_by_all(corners: Any, clips: Any) -> Any:
+        return np.full((len(clips), len(corners)), True)
+
     for every in (False, True):
         if every:
-            monkeypatch.setattr(shadow_map, "_held", lambda corners, clips: np.full(len(clips), True))
+            monkeypatch.setattr(shadow_map, "_held", held_by_all)
             frame.draw(gf.Scene(fluid, camera=TOP, floor=0.0))  # another map between
         sent.clear()
         frame.draw(gf.Scene(fluid, camera=TOP, lights=lamps, floor=0.0))
@@ -259,6 +263,36 @@ def test_a_solid_is_drawn_in_those_looks_alone_that_hold_it(
         maps.append((len(sent), frame._shadows._depths.read()))
     assert maps[0][0] < 0.45 * maps[1][0]
     assert maps[0][1] == maps[1][1]
+    frame.release()
+
+
+@pytest.mark.parametrize("place", [(0.3, 1.4, 0.5), (-0.7, 0.4, 0.2), (0.0, 0.45, 0.0)])
+def test_cells_that_no_solid_can_shade_look_for_none(
+    fluid: gf.Fluid, ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, place: tuple[float, float, float]
+) -> None:
+    """Those beside all solids, as a light sees them, or before them: cells have the bits of many looks."""
+    fluid.density.write(np.ones((16, 16, 16)))
+    for at, size in (((0.3, 0.3, 0.2), 0.12), ((-0.3, 0.5, -0.25), 0.2), ((0.1, 0.8, 0.1), 0.07)):
+        fluid.obstacles.add(gf.Obstacle(gf.Box(size=(size, size, size)), at, (0.2, 0.3, 0.1, 0.927)))
+    lamps, smoke = (gf.PointLight(place), gf.Light(direction=(0.3, -1.0, 0.2))), gf.Smoke(extinction=1e-3)
+    scene = gf.Scene(fluid, camera=TOP, light=SLANTED, lights=lamps, smoke=smoke)
+    frame, shares, shaded = FrameRenderer(ctx, (64, 64)), [], []
+
+    def anywhere(corners: Any, clips: Any, sees: Any) -> tuple[Any, Any]:
+        rects, nearest = filled(corners, clips, sees)
+        shares.append((rects, nearest))
+        return np.full_like(rects, (-9.0, -9.0, 9.0, 9.0)), np.full_like(nearest, -9.0)
+
+    for every in (False, True):
+        if every:
+            monkeypatch.setattr(shadow_map, "filled", anywhere)
+            frame.draw(gf.Scene(fluid, camera=TOP))  # another map between
+        frame.draw(scene)
+        shaded.append(frame.volume._work.shaded.read())
+    np.testing.assert_array_equal(shaded[0], shaded[1])
+    rects, _ = shares[-1]
+    used = rects[:, 0] < rects[:, 2]
+    assert used.sum() > 2 and (rects[used][:, 2:] - rects[used][:, :2]).prod(axis=1).min() < 0.5
     frame.release()
 
 

@@ -23,7 +23,7 @@ from gpufluid.gl.device import Device
 from gpufluid.render import drawn_solids, opaque
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.drawn_solids import DrawnSolids, hidden_sides
-from gpufluid.render.floor import dimmed
+from gpufluid.render.floor import dimmed, floor_part
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.reference_light import ONE, LightFrame, light_at, light_layers, trilinear
@@ -537,6 +537,7 @@ def test_new_fluid_in_the_same_window(ctx: moderngl.Context) -> None:
 
 
 SQUARE_ON = np.diag([0.5, 0.75, -0.1, 1.0])  # a parallel projection
+LEANING = np.array([(1, 0, 0, -0.5), (0, 0.96, -0.28, 0), (0, 0.28, 0.96, -5), (0, 0, 0, 1)])  # down
 WHERE: dict[str, Any] = {
     "in the middle": gf.Camera((0.0, 0.6, 0.0), 3.4, azimuth=30.0),
     "at the edge": gf.Camera((0.8, 0.3, 0.0), 2.4, azimuth=10.0, elevation=30.0),
@@ -673,6 +674,39 @@ def test_the_floor_asks_for_light_only_where_it_may_be_dimmed(
     made.release()
     for fluid in boxes:
         fluid.release()
+
+
+@pytest.mark.parametrize(
+    ("where", "most"),
+    [
+        (gf.Camera((0.5, 0.4, 0.5), 5.0, elevation=4.0), 0.6),
+        (gf.Camera((0.5, 0.2, 0.5), 1.5, azimuth=200.0, elevation=2.0), 0.6),  # it goes on behind the eye
+        (gf.Camera((0.5, 0.4, 0.5), 12.0, azimuth=30.0, elevation=35.0), 0.5),
+        (gf.Camera((4.0, 0.0, 0.5), 3.0, azimuth=120.0, elevation=20.0), 0.9),
+        (gf.Camera((0.5, 0.4, 0.5), 0.5, elevation=80.0), 1.0),
+        (gf.Camera((0.5, 0.4, 0.5), 5.0, elevation=-30.0), 1.0),  # from below
+        ((LEANING, SQUARE_ON), 0.65),
+    ],
+)
+def test_where_no_floor_is_seen_none_is_asked_for(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, where: Any, most: float
+) -> None:
+    """The picture and its depth are what they are where the floor may be anywhere, to the bit."""
+    with gf.Fluid(gf.Grid((8, 8, 8), 1 / 8), backend="fragment", ctx=ctx) as fluid:
+        fluid.density.write(np.full((8, 8, 8), 3.0))
+        made = FrameRenderer(ctx, size=(96, 64))
+        scene = pictured(fluid, camera=where, floor=0.0, lights=(gf.PointLight((2.5, 0.4, 0.5)),))
+        made.draw(scene)
+        some = made.read_hdr(), made.read_depth()
+        part = floor_part(0.0, fluid.grid, view_of(where, 1.5), made.size)
+        monkeypatch.setattr(opaque, "floor_part", lambda *given: (0, 0, 96, 64))
+        made.draw(scene)
+        for one, other in zip(some, (made.read_hdr(), made.read_depth()), strict=True):
+            np.testing.assert_array_equal(one, other)
+        floor = np.isfinite(some[1]).mean()
+        assert floor <= part[2] * part[3] / (96 * 64) <= most
+        assert (floor > 0.1) == (view_of(where, 1.5).rays.forward[1] < 0.0)
+        made.release()
 
 
 @pytest.mark.parametrize("glow", [False, True])

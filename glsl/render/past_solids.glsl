@@ -10,6 +10,8 @@ uniform vec4 to_depths[4 * TILES];  // rows of matrices: place (cells) -> place 
 uniform vec4 depth_tiles[TILES];    // of the map: where each begins, and its size
 uniform float depth_texels[TILES];  // cells, where the fourth is 1
 uniform vec4 depth_spreads[TILES];  // half the sides of the square that is looked up for a cell, in a tile, where the fourth is 1
+uniform vec4 depth_rects[TILES];    // of a tile: where what throws shadows begins and ends, and some texels more
+uniform float depth_nearest[TILES]; // and how deep it lies at least
 
 vec4 seen_in(int tile, vec4 place) {
     int row = 4 * tile;
@@ -60,16 +62,22 @@ float surface_past_solids(int tile, float along, Spot spot, float facing) {
 // In a cell: of four rows by four places in a square that lies aslant in it across the light's way, lest the edge of a beam
 // shows cells: a percentage of what is closer (Reeves, Salesin & Cook 1987). Of dense smoke a ray sees a cell or two, so each
 // needs them all; but where the corners see the same no straight edge runs between them, and there are no others to look up.
+// The light gets to all that lies beside what throws shadows, or before it. Such cells make one look at a corner of the tile,
+// all at the same: looks of their own would lie far apart in the map, and a software renderer waits for memory.
 float cell_past_solids(int tile, vec4 seen) {
     vec3 at = seen.xyz / seen.w;
-    vec4 sides = depth_spreads[tile] / seen.w;
+    vec4 sides = depth_spreads[tile] / seen.w, rect = depth_rects[tile];
+    vec2 wide = abs(sides.xy) + abs(sides.zw);
+    bool beside = any(lessThan(at.xy + wide, rect.xy)) || any(greaterThan(at.xy - wide, rect.zw));
+    bool clear = beside || at.z < depth_nearest[tile];
+    if (clear) at = vec3(0.0);
     float sum = 0.0;
-    int n = 0;
+    int n = 0, most = clear ? 1 : 16;
     do {
         vec2 way = mix(vec2(1.0), vec2(1.0 / 3.0), notEqual(ivec2(n & 4, n & 8), ivec2(0)));  // corners first
         way *= vec2((n & 1) == 0 ? 1.0 : -1.0, (n & 2) == 0 ? 1.0 : -1.0);
         sum += gets_to(tile, at + vec3(way.x * sides.xy + way.y * sides.zw, 0.0));
-    } while (++n < turns(16) && !(n == 4 && (sum == 0.0 || sum == 4.0)));
+    } while (++n < turns(most) && !(n == 4 && (sum == 0.0 || sum == 4.0)));
     return sum / float(n);
 }
 

@@ -1,5 +1,6 @@
 // What stands behind everything: the studio, the sky, a plate or a plain colour, and a matt floor that fades into it. On
 // nothing the floor is what its shadow takes away, on a plate what all light but the sun's and the sky's adds too.
+// FLOOR 0: where none can be seen.
 // Linear radiance, premultiplied; depth.
 #include "lib/box.glsl"
 #include "render/lit.glsl"
@@ -14,19 +15,22 @@ uniform vec4 depth_scale;   // depth in m = (x z + y) / (z z + w) at depth z, -1
 uniform vec2 picture_size;  // pixels
 uniform int backdrop_kind;  // 0: `plain`, 1: the studio, 2: the sky
 uniform vec4 plain;
-uniform bool has_floor;
+#if FLOOR
 uniform float floor_height; // cells above the bottom of the box
 uniform float floor_reach;  // cells from the middle of the box to where the floor is gone
 uniform vec3 floor_color;   // its albedo
 uniform bool own_color;     // before a plain colour too
+#endif
 
 out vec4 color_out;
 
+#if FLOOR
 // How the floor's place at `depth` of a ray along `direction` moves from pixel to pixel: 1: to the right, 2: up.
 vec3 moved(int way, float depth, vec3 direction) {
     vec3 aside = (ray_origin[way] + depth * ray_direction[way]) * (2.0 / picture_size[way - 1]);
     return aside - direction * (aside.y / direction.y);
 }
+#endif
 
 void main() {
     vec2 picture = gl_FragCoord.xy / picture_size, p = 2.0 * picture - 1.0;
@@ -39,7 +43,8 @@ void main() {
 #if PLATE
     color = vec4(plate_at(picture), 1.0);
 #endif
-    if (has_floor && direction.y < 0.0 && origin.y > floor_height) {
+#if FLOOR
+    if (direction.y < 0.0 && origin.y > floor_height) {
         float depth = (floor_height - origin.y) / direction.y;
         vec3 place = origin + depth * direction;
         vec2 aside = (place.xz - 0.5 * vec2(cells.xz)) / floor_reach;
@@ -71,5 +76,6 @@ void main() {
             gl_FragDepth = clamp(0.5 + 0.5 * z, 0.0, 1.0);
         }
     }
+#endif
     color_out = color;
 }

@@ -21,6 +21,7 @@ from gpufluid.vectors import Floats
 
 ASIDE = 0.75  # cells round the box and solids that their shadows may reach further, since they are filtered
 FLOOR = (0.060, 0.058, 0.060)  # its albedo
+BEFORE_EYE = 1e-6  # m, or the like: nearer nothing is seen
 FLOOR_REACH = 2.6  # edges of the box from its middle to where the floor has faded into the backdrop
 
 
@@ -41,6 +42,25 @@ def floor_depth(view: View, height: float | None, size: Size) -> tuple[float, fl
         return 2.0, 0.0, 0.0
     x, y, z, one = np.array([0.0, 1.0, 0.0, -height]) @ np.linalg.inv(view.clip.astype(np.float64))
     return float((x + y - one) / z), float(-2.0 * x / z / size[0]), float(-2.0 * y / z / size[1])
+
+
+def floor_part(height: float | None, grid: Grid, view: View, size: Size) -> Part:
+    """The part of a picture of `size` outside which it shows nothing of a floor at `height`, about `grid`."""
+    if height is None:
+        return 0, 0, 0, 0
+    x, _, z = np.array(grid.origin) + 0.5 * np.array(grid.size)
+    reach = FLOOR_REACH * max(grid.cells) * grid.cell_size
+    square = [(x + i * reach, height, z + j * reach, 1.0) for i, j in ((-1, -1), (-1, 1), (1, 1), (1, -1))]
+    places = np.array(square) @ view.exact_clip.T
+    # what is before the eye: of each side that goes past it the place where it does
+    after = np.roll(places, -1, axis=0)
+    past = (places[:, 3] < BEFORE_EYE) != (after[:, 3] < BEFORE_EYE)
+    here, there = places[past], after[past]
+    share = (BEFORE_EYE - here[:, 3:]) / (there[:, 3:] - here[:, 3:])
+    crossed = here + share * (there - here)
+    crossed[:, 3] = BEFORE_EYE
+    seen = np.concatenate([places[places[:, 3] >= BEFORE_EYE], crossed])
+    return part_round(seen, size) if len(seen) else (0, 0, 0, 0)
 
 
 def dimmed(

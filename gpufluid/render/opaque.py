@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from enum import Enum
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from gpufluid.gl.drawing import blend
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import View
 from gpufluid.render.drawn_solids import DrawnSolids, Part
-from gpufluid.render.floor import FLOOR, FLOOR_REACH, dimmed, write_depths
+from gpufluid.render.floor import FLOOR, FLOOR_REACH, dimmed, floor_part, write_depths
 from gpufluid.render.frame_targets import FrameTargets, only
 from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.shadow_map import ShadowMap
@@ -27,6 +28,14 @@ from gpufluid.view import Background, Plate
 Boxes = Sequence[tuple[FluidLike, VolumeRenderer]]  # the fluids of a scene, and what draws the smoke of each
 Drawn = tuple[moderngl.Framebuffer, Part]  # a part of the picture, and into what it is drawn
 BACKDROPS = {"studio": 1, "sky": 2}  # as in studio.glsl; 0 is one colour
+
+
+class Ground(Enum):
+    """What a part of the picture may show of the floor."""
+
+    NONE = 0
+    CLEAR = 1  # with all the light of sun and sky
+    DIM = 2
 
 
 class Frame(NamedTuple):
@@ -121,7 +130,6 @@ class OpaqueScene:
             "picture_size": size,
             "backdrop_kind": 0 if shadow else BACKDROPS.get(str(frame.background), 0),
             "plain": (0.0, 0.0, 0.0, 0.0) if shadow else frame.plain,
-            "has_floor": scene.floor is not None,
             "own_color": frame.floor_color is not None,
             "floor_color": frame.floor_color or FLOOR,
             "floor_height": height,
@@ -130,16 +138,28 @@ class OpaqueScene:
         plate = not shadow and isinstance(frame.background, Plate)
         if plate:
             values |= self._plate_values(frame)
-        # both programs are made with the first picture, wherever the light falls in it
-        for clear in (False,) if shadow else (False, True):
+        whole = (0, 0, *size)
+        if shadow:
+            regions = {Ground.DIM: [dim]}
+        elif scene.floor is None:
+            regions = {Ground.NONE: [whole]}
+        else:  # all programs are made with the first picture, wherever the light falls in it
+            ground = floor_part(scene.floor, grid, view, size)
+            dim = _common(ground, dim)
+            regions = {
+                Ground.DIM: [dim],
+                Ground.CLEAR: _around(dim, ground),
+                Ground.NONE: _around(ground, whole),
+            }
+        for kind, region in regions.items():
             with self._lit(
                 *(scene, fluid, volume, "studio", "render/studio.glsl"),
-                clear=clear,
+                ground=kind,
                 shadowed=not shadow,
                 plate=plate,
             ) as program:
                 give(program, values)
-                for target, piece in _pieces(parts, dim, clear):
+                for target, piece in _pieces(parts, region):
                     with only(target, piece):
                         self.device.cover(program)
 
@@ -153,19 +173,20 @@ class OpaqueScene:
         file: str,
         *,
         shadowed: bool,
-        clear: bool = False,
+        ground: Ground = Ground.DIM,
         plate: bool = False,
         **rules: Any,
     ) -> Iterator[moderngl.Program]:
         """A program of the opaque scene with its light set, while the body runs.
 
-        shadowed: solids throw shadows on it. clear: neither they nor smoke do so by the light of sun and sky.
-        plate: it shows one.
+        shadowed: solids throw shadows on it. ground: what it shows of the floor. plate: it shows one.
         """
         lighting, light = volume.lighting, scene.light
-        any_shadows, lamps = self._shadows.any, bool(scene.lights)
+        any_shadows, lamps = self._shadows.any and ground is not Ground.NONE, bool(scene.lights)
+        clear = ground is not Ground.DIM
         rules["defines"] = {
             "CLEAR": int(clear),
+            "FLOOR": int(ground is not Ground.NONE),
             "PLATE": int(plate),
             "SHADOWED": int(shadowed and not clear and any_shadows),
             "LAMPS_SHADOWED": int(shadowed and lamps and any_shadows),
@@ -201,11 +222,11 @@ class OpaqueScene:
         self._drop_plate()
 
 
-def _pieces(parts: Sequence[Drawn], dim: Part, clear: bool) -> Iterator[Drawn]:
-    """Yield what of `parts` lies in `dim`, or clear of it, where there is any."""
+def _pieces(parts: Sequence[Drawn], region: Sequence[Part]) -> Iterator[Drawn]:
+    """Yield what of `parts` lies in the pieces of a `region`, where there is any."""
     for target, part in parts:
-        shared = _common(part, dim)
-        for piece in _around(shared, part) if clear else (shared,):
+        for one in region:
+            piece = _common(part, one)
             if piece[2] and piece[3]:
                 yield target, piece
 

@@ -31,6 +31,8 @@ from gpufluid.view import Light, PointLight
 SIDES = 1536, 3072  # texels of a whole tile, in software and on a GPU
 PIXELS = 0.35  # of the picture, that a texel is at least: finer ones show nothing
 MOST_TILES = 6  # of a lamp; see past_solids.glsl
+ROUND_IT, BEFORE = 2.0, 1e-4  # texels, and depth, that a solid is taken to be larger by: more than rounding
+FAR = 1e9  # beyond all places and depths
 
 
 class Laid(NamedTuple):
@@ -56,7 +58,8 @@ class ShadowMap:
         self._laid: list[Laid] = []
         self._lamps: list[tuple[int, int]] = []  # the first tile of each, and the one after its last
         self._told: dict[Grid, dict[str, Any]] = {}  # what shaders are told in this picture, by what they see
-        self._without: list[set[int]] = []  # of each tile: which of the solids it does not see
+        self._sees = np.zeros((0, 0), np.bool_)  # which of the solids each tile does, [tiles, solids]
+        self._rects, self._nearest = np.zeros((0, 4)), np.zeros(0)  # of each tile, see `filled`
         self.thrown: list[Floats] = []  # the corners of boxes round what throws shadows, [8, 3] each
         self.version = 0  # another one whenever it is drawn anew
 
@@ -114,7 +117,14 @@ class ShadowMap:
             return
         self._holds = None
         self._laid, columns, rows = laid(tiles, self.side)
-        self._lamps, self._without = spans, without
+        self._lamps = spans
+        clips, corners = np.array([tile.clip for tile in tiles]), np.array(self.thrown)
+        self._sees = _held(corners, clips)
+        for sees, bulbs in zip(self._sees, without, strict=True):
+            sees[list(bulbs)] = False
+        self._rects, self._nearest = filled(corners, clips, self._sees)
+        margins = ROUND_IT / np.array([tile.side for tile in tiles])
+        self._rects += margins[:, None] * (-1.0, -1.0, 1.0, 1.0)
         self._make(columns * self.side, rows * self.side)
         self._draw(throw, seen_by, size)
         self._holds, self.version = holds, self.version + 1
@@ -144,11 +154,8 @@ class ShadowMap:
         target.use()
         target.clear(depth=1.0)
         ctx.depth_func = "<"
-        clips = np.array([laid.tile.clip for laid in self._laid])
         for n, (one, triangles) in enumerate(self.solids.arrays(throw, program, seen_by, size)):
-            for number in np.flatnonzero(_held(one.corners, clips)):
-                if n in self._without[number]:
-                    continue
+            for number in np.flatnonzero(self._sees[:, n]):
                 tile, x, y = self._laid[number]
                 target.viewport = (x, y, tile.side, tile.side)
                 give(program, {"to_clip": tile.clip @ one.matrix})
@@ -173,7 +180,8 @@ class ShadowMap:
         size = np.array(depths.size)
         count = 1 + MOST_TILES * len(self._lamps)
         rows, places, spreads = np.zeros((count, 4, 4)), np.ones((count, 4)), np.zeros((count, 4))
-        texels = np.zeros(count)
+        texels, rects, nearest = np.zeros(count), np.zeros((count, 4)), np.zeros(count)
+        rects[: len(self._laid)], nearest[: len(self._laid)] = self._rects, self._nearest - BEFORE
         for n, (tile, x, y) in enumerate(self._laid):
             rows[n] = half @ tile.clip @ world
             places[n] = *((x, y) / size), *(tile.side / size)
@@ -185,6 +193,8 @@ class ShadowMap:
             "depth_tiles": places,
             "depth_texels": texels,
             "depth_spreads": spreads,
+            "depth_rects": rects,
+            "depth_nearest": nearest,
         }
         if self._lamps:
             values["depth_lamps"] = np.array(self._lamps, np.int32).tobytes()
@@ -234,12 +244,37 @@ def laid(tiles: Sequence[Tile], side: int) -> tuple[list[Laid], int, int]:
     return [Laid(tile, *corners[n]) for n, tile in enumerate(tiles)], columns, -(-squares // columns)
 
 
+def _clipped(corners: Floats, clips: Floats) -> tuple[Floats, Floats]:
+    """Corners, [n, 8, 3], in clip spaces, [t, 4, 4]: xyz, [t, n, 8, 3], and w, [t, n, 8, 1]."""
+    at = corners @ clips[:, None, :, :3].swapaxes(2, 3) + clips[:, None, None, :, 3]
+    return at[..., :3], at[..., 3:]
+
+
 def _held(corners: Floats, clips: Floats) -> NDArray[np.bool_]:
-    """In which clip spaces, [n, 4, 4], a box may lie: not past one of their sides with all of its corners."""
-    at = corners @ clips[:, :3, :3].swapaxes(1, 2) + clips[:, None, :3, 3]
-    w = corners @ clips[:, 3, :3, None] + clips[:, None, 3, 3:]
-    past = np.concatenate([at > w, at < -w], axis=2)
-    return np.asarray(~np.any(np.all(past, axis=1), axis=1))
+    """Which boxes, [n, 8, 3], may lie in which clip spaces, [t, 4, 4]: [t, n].
+
+    Those that do not lie past one of their sides with all of their corners.
+    """
+    at, w = _clipped(corners, clips)
+    past = np.concatenate([at > w, at < -w], axis=3)
+    return np.asarray(~np.any(np.all(past, axis=2), axis=2))
+
+
+def filled(corners: Floats, clips: Floats, sees: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Of each tile the rectangle that holds all it sees, first and last place, [t, 4], and the least depth.
+
+    Places and depths are 0 .. 1 in the tile. All is lit beside the rectangle, and before that depth. corners:
+    of boxes round solids, [n, 8, 3]; sees: which of them a tile does, [t, n].
+    """
+    at, w = _clipped(corners, clips)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        at = 0.5 + 0.5 * at / w
+    beside = np.any(w <= 0.0, axis=2)  # and behind the lamp: it may be anywhere
+    low = np.where(beside, -FAR, at.min(axis=2))
+    high = np.where(beside, FAR, at.max(axis=2))
+    low = np.where(sees[..., None], low, FAR).min(axis=1)
+    high = np.where(sees[..., None], high, -FAR).max(axis=1)
+    return np.concatenate([low[:, :2], high[:, :2]], axis=1), low[:, 2]
 
 
 def pixel_size(thrown: Sequence[Floats], seen_by: Floats, size: Size) -> float:
