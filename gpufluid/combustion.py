@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 from gpufluid.checks import finite_number
 from gpufluid.errors import named
@@ -63,11 +64,13 @@ class Combustion:
     radiation: float = 0.0
 
     def __post_init__(self) -> None:
-        finite_number(self.ignition_temperature, "Combustion.ignition_temperature")
-        finite_number(self.fuel_per_burn, "Combustion.fuel_per_burn", above=0.0)
+        keep = partial(object.__setattr__, self)  # as Python's own number, see `Settings`
+        name = "ignition_temperature"
+        keep(name, finite_number(self.ignition_temperature, f"Combustion.{name}"))
+        keep("fuel_per_burn", finite_number(self.fuel_per_burn, "Combustion.fuel_per_burn", above=0.0))
         rates = "burn_per_temperature", "heat_per_burn", "smoke_per_burn", "expansion_per_burn", "radiation"
         for name in rates:
-            finite_number(getattr(self, name), f"Combustion.{name}", low=0.0)
+            keep(name, finite_number(getattr(self, name), f"Combustion.{name}", low=0.0))
 
     def growth(self, dt: float) -> float:
         """Return what burns in `dt` seconds per unit of temperature above ignition, where fuel is plenty.

@@ -436,8 +436,9 @@ class Fluid(Handle):
         """Go back to rest and clean air, with the box where it was made; emitters and obstacles stay.
 
         The next step is that of a new fluid with them: where obstacles were before no longer counts. A step
-        under way is abandoned.
+        under way is abandoned. Raises GpufluidError for an obstacle that was changed into an impossible one.
         """
+        self._stepper.checked_obstacles()
         self._stepper.drop()
         self._box.scroll_to((0, 0, 0))
         self._stepper.reset()
@@ -557,7 +558,8 @@ class Fluid(Handle):
         """Update `solid_field` to where the obstacles are now; pictures do this first of all.
 
         Looking does not stop what moves: the next step is as it would be without. While a step of `advance`
-        is under way the obstacles are those of the state before it. Raises GpufluidError after `release`.
+        is under way the obstacles are those of the state before it. Raises GpufluidError after `release`, and
+        for an obstacle that was changed into an impossible one.
         """
         self._stepper.seen()
 

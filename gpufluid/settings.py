@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from gpufluid.checks import finite_number, finite_triple, flag, whole_number
@@ -113,9 +114,11 @@ class Settings:
         one_of(self.limiter, LIMITERS, "Settings.limiter")
         one_of(self.sampler, SAMPLERS, "Settings.sampler")
         one_of(self.precision, PRECISIONS, "Settings.precision")
+        # each number is kept as Python's own: NumPy's have their own arithmetic, -np.uint8(1) is 255
+        keep = partial(object.__setattr__, self)
         if self.cfl is not None:
-            finite_number(self.cfl, "Settings.cfl", above=0.0)
-        whole_number(self.max_substeps, "Settings.max_substeps", low=1)
+            keep("cfl", finite_number(self.cfl, "Settings.cfl", above=0.0))
+        keep("max_substeps", whole_number(self.max_substeps, "Settings.max_substeps", low=1))
         own = not isinstance(self.pressure, type) and callable(getattr(self.pressure, "solve", None))
         if not isinstance(self.pressure, SOLVERS) and not own:
             names = ", ".join(solver.__name__ for solver in SOLVERS)
@@ -123,7 +126,8 @@ class Settings:
                 f"Settings.pressure must be one of gf.{names}, made with (), or an object with a method "
                 f"solve(problem), got {self.pressure!r}"
             )
-        finite_number(self.vorticity_confinement, "Settings.vorticity_confinement", low=0.0)
+        name = "vorticity_confinement"
+        keep(name, finite_number(self.vorticity_confinement, f"Settings.{name}", low=0.0))
         for name in (
             "viscosity",
             "thermal_diffusivity",
@@ -131,16 +135,16 @@ class Settings:
             "density_dissipation",
             "cooling",
         ):
-            finite_number(getattr(self, name), f"Settings.{name}", low=0.0, most=math.inf)
+            keep(name, finite_number(getattr(self, name), f"Settings.{name}", low=0.0, most=math.inf))
         for name in ("buoyancy", "weight", "ambient_temperature"):
-            finite_number(getattr(self, name), f"Settings.{name}")
+            keep(name, finite_number(getattr(self, name), f"Settings.{name}"))
         if self.combustion is not None and not isinstance(self.combustion, Combustion):
             raise GpufluidError(
                 f"Settings.combustion must be a gf.Combustion or None, got {self.combustion!r}"
             )
         for name in ("reflection", "warm_start", "solve_velocity", "skip_empty"):
-            object.__setattr__(self, name, flag(getattr(self, name), f"Settings.{name}"))
-        object.__setattr__(self, "up", finite_triple(self.up, "Settings.up"))
+            keep(name, flag(getattr(self, name), f"Settings.{name}"))
+        keep("up", finite_triple(self.up, "Settings.up"))
 
     def but(self, **changes: Any) -> Settings:
         """Return these settings with `changes`, by name. Raises GpufluidError for a wrong name or value."""

@@ -15,9 +15,27 @@ from gpufluid.errors import GpufluidError, named, one_of
 PRECONDITIONERS = ("multigrid", "gauss-seidel")
 
 
-def _tolerance(value: float | None, name: str) -> None:
-    if value is not None and finite_number(value, name, above=0.0) >= 1.0:
+def _keep(solver: Any, **numbers: float) -> None:
+    """Set fields of a frozen `solver`, to numbers of Python's own: NumPy's have their own arithmetic."""
+    for name, number in numbers.items():
+        object.__setattr__(solver, name, number)
+
+
+def _keep_count(solver: Any, name: str, low: int = 0) -> None:
+    """Check and keep a whole number."""
+    own = f"{type(solver).__name__}.{name}"
+    _keep(solver, **{name: whole_number(getattr(solver, name), own, low=low)})
+
+
+def _keep_tolerance(solver: Any) -> None:
+    """Check and keep the tolerance."""
+    if solver.tolerance is None:
+        return
+    name = f"{type(solver).__name__}.tolerance"
+    value = finite_number(solver.tolerance, name, above=0.0)
+    if value >= 1.0:
         raise GpufluidError(f"{name} must be below 1 (a share of the starting divergence), got {value:g}")
+    _keep(solver, tolerance=value)
 
 
 @runtime_checkable
@@ -52,11 +70,12 @@ class Jacobi:
     tolerance: float | None = None
 
     def __post_init__(self) -> None:
-        whole_number(self.iterations, "Jacobi.iterations", low=0)
+        _keep_count(self, "iterations")
         weight = finite_number(self.weight, "Jacobi.weight", above=0.0)
         if weight >= 2.0:
             raise GpufluidError(f"Jacobi.weight must be below 2, got {weight:g}")
-        _tolerance(self.tolerance, "Jacobi.tolerance")
+        _keep(self, weight=weight)
+        _keep_tolerance(self)
 
 
 @named
@@ -75,8 +94,8 @@ class ChebyshevJacobi:
     tolerance: float | None = None
 
     def __post_init__(self) -> None:
-        whole_number(self.iterations, "ChebyshevJacobi.iterations", low=0)
-        _tolerance(self.tolerance, "ChebyshevJacobi.tolerance")
+        _keep_count(self, "iterations")
+        _keep_tolerance(self)
 
 
 @named
@@ -96,11 +115,12 @@ class RedBlackSOR:
     tolerance: float | None = None
 
     def __post_init__(self) -> None:
-        whole_number(self.iterations, "RedBlackSOR.iterations", low=0)
+        _keep_count(self, "iterations")
         omega = finite_number(self.omega, "RedBlackSOR.omega", above=0.0)
         if omega >= 2.0:
             raise GpufluidError(f"RedBlackSOR.omega must be below 2, got {omega:g}")
-        _tolerance(self.tolerance, "RedBlackSOR.tolerance")
+        _keep(self, omega=omega)
+        _keep_tolerance(self)
 
 
 @named
@@ -124,9 +144,9 @@ class ConjugateGradient:
     preconditioner: str = "multigrid"
 
     def __post_init__(self) -> None:
-        whole_number(self.iterations, "ConjugateGradient.iterations", low=0)
+        _keep_count(self, "iterations")
         one_of(self.preconditioner, PRECONDITIONERS, "ConjugateGradient.preconditioner")
-        _tolerance(self.tolerance, "ConjugateGradient.tolerance")
+        _keep_tolerance(self)
 
 
 @named
@@ -157,6 +177,6 @@ class Multigrid:
     tolerance: float | None = None
 
     def __post_init__(self) -> None:
-        whole_number(self.cycles, "Multigrid.cycles", low=0)
-        whole_number(self.sweeps, "Multigrid.sweeps", low=1)
-        _tolerance(self.tolerance, "Multigrid.tolerance")
+        _keep_count(self, "cycles")
+        _keep_count(self, "sweeps", low=1)
+        _keep_tolerance(self)

@@ -253,7 +253,7 @@ class Emitter:
         self.noise_time = finite_number(self.noise_time, "Emitter.noise_time", above=0.0)
         self.noise = share(self.noise, "Emitter.noise")
         one_of(self.edge, EDGES, "Emitter.edge")
-        whole_number(self.seed, "Emitter.seed", low=0, high=MAX_SEED)
+        self.seed = whole_number(self.seed, "Emitter.seed", low=0, high=MAX_SEED)
         self.active = flag(self.active, "Emitter.active")
         self.position = finite_triple(self.position, "Emitter.position")
         self.motion = finite_triple(self.motion, "Emitter.motion")

@@ -67,10 +67,20 @@ class Stepper:
         return self._still if self.under_way and self._still else self.solver
 
     def seen(self) -> State:
-        """The last finished state, with the solids where the obstacles are now."""
+        """The last finished state, with the solids where the obstacles are now.
+
+        Raises GpufluidError for an obstacle that was changed into an impossible one.
+        """
         state = self.state
-        state.solids.update(list(self._obstacles), None)
+        state.solids.update(self.checked_obstacles(), None)
         return state
+
+    def checked_obstacles(self) -> list[Obstacle]:
+        """The obstacles as they are. Raises GpufluidError for one that no solid can be."""
+        obstacles = list(self._obstacles)
+        for obstacle in obstacles:
+            obstacle.check()
+        return obstacles
 
     # -- changing it -------------------------------------------------------------------------------------
 
@@ -129,7 +139,7 @@ class Stepper:
     def project(self) -> None:
         """Project the velocity as it is; no step is under way."""
         with self._all_or_nothing():
-            self.solver.project(self.last_dt, list(self._obstacles))
+            self.solver.project(self.last_dt, self.checked_obstacles())
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:

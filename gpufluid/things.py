@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
+from gpufluid.checks import whole_number
 from gpufluid.errors import GpufluidError, short
 from gpufluid.obstacles import Obstacle
 from gpufluid.sources import Emitter
@@ -29,7 +30,7 @@ class Things(Generic[Thing]):
         """
         if not isinstance(thing, self._kind):
             raise GpufluidError(f"expected {_names(self._kind)}, got {short(repr(thing))}")
-        if thing in self._things:
+        if self._holds(thing):
             raise GpufluidError(
                 f"this {type(thing).__name__} is in the fluid already: make another one for two"
             )
@@ -40,16 +41,21 @@ class Things(Generic[Thing]):
         return added
 
     def insert(self, index: int, thing: Thing) -> Thing:
-        """Add `thing` as `add` does, before the one at `index`."""
+        """Add `thing` as `add` does, before the one at `index`; raises GpufluidError for what is no index."""
+        index = whole_number(index, "index")
         self.add(thing)
         self._things.insert(index, self._things.pop())
         return thing
 
     def remove(self, thing: Thing) -> None:
         """Remove `thing`; raises GpufluidError if it was never added."""
-        if thing not in self._things:
+        if not self._holds(thing):
             raise GpufluidError(f"this {type(thing).__name__} is not in the fluid")
         self._things.remove(thing)
+
+    def _holds(self, thing: object) -> bool:
+        """Whether the very `thing` is here; what it is may not even compare to others, as arrays do not."""
+        return any(thing is one for one in self._things)
 
     def clear(self) -> None:
         """Remove all of them."""

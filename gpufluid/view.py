@@ -70,14 +70,16 @@ class Camera:
     def check(self) -> None:
         """Raise GpufluidError naming the first value a picture cannot be made with."""
         self.target = finite_triple(self.target, "Camera.target")
-        finite_number(self.distance, "Camera.distance", above=0.0)
-        finite_number(self.azimuth, "Camera.azimuth")
-        if not -STEEPEST <= finite_number(self.elevation, "Camera.elevation") <= STEEPEST:
+        self.distance = finite_number(self.distance, "Camera.distance", above=0.0)
+        self.azimuth = finite_number(self.azimuth, "Camera.azimuth")
+        self.elevation = finite_number(self.elevation, "Camera.elevation")
+        if not -STEEPEST <= self.elevation <= STEEPEST:
             raise GpufluidError(f"Camera.elevation must lie in -89 .. 89, got {self.elevation!r}")
-        if not 1.0 <= finite_number(self.fov, "Camera.fov") <= 170.0:
+        self.fov = finite_number(self.fov, "Camera.fov")
+        if not 1.0 <= self.fov <= 170.0:
             raise GpufluidError(f"Camera.fov must lie in 1 .. 170 degrees, got {self.fov!r}")
-        finite_number(self.near, "Camera.near", above=0.0)
-        finite_number(self.far, "Camera.far", above=self.near)
+        self.near = finite_number(self.near, "Camera.near", above=0.0)
+        self.far = finite_number(self.far, "Camera.far", above=self.near)
 
     @property
     def eye(self) -> tuple[float, float, float]:
@@ -291,7 +293,7 @@ class PointLight:
         name = type(self).__name__
         self.position = finite_triple(self.position, f"{name}.position")
         self.color = radiance(self.color, f"{name}.color")
-        finite_number(self.radius, f"{name}.radius", above=0.0)
+        self.radius = finite_number(self.radius, f"{name}.radius", above=0.0)
 
 
 @named
@@ -364,7 +366,8 @@ class Fire:
         """Raise GpufluidError naming the first value no fire has."""
         for known in fields(self):
             if known.name not in ("core", "soft"):
-                finite_number(getattr(self, known.name), f"Fire.{known.name}", low=0.0)
+                value = finite_number(getattr(self, known.name), f"Fire.{known.name}", low=0.0)
+                setattr(self, known.name, value)
         self.core = radiance(self.core, "Fire.core")
         self.soft = flag(self.soft, "Fire.soft")
 
@@ -417,9 +420,9 @@ class Smoke:
         """Raise GpufluidError naming the first value smoke cannot have."""
         self.visible = flag(self.visible, "Smoke.visible")
         self.soft = flag(self.soft, "Smoke.soft")
-        finite_number(self.extinction, "Smoke.extinction", low=0.0)
-        finite_number(self.fade, "Smoke.fade", low=0.0)
-        finite_number(self.edge, "Smoke.edge", low=0.0)
+        self.extinction = finite_number(self.extinction, "Smoke.extinction", low=0.0)
+        self.fade = finite_number(self.fade, "Smoke.fade", low=0.0)
+        self.edge = finite_number(self.edge, "Smoke.edge", low=0.0)
         self.albedo = color_triple(self.albedo, "Smoke.albedo")
         try:
             pigments = tuple(self.pigments)
@@ -428,7 +431,8 @@ class Smoke:
         if len(pigments) != 3:
             raise GpufluidError(f"Smoke.pigments must be three colours (r, g, b), got {self.pigments!r}")
         self.pigments = tuple(color_triple(p, f"Smoke.pigments[{n}]") for n, p in enumerate(pigments))
-        if abs(finite_number(self.anisotropy, "Smoke.anisotropy")) > 0.95:
+        self.anisotropy = finite_number(self.anisotropy, "Smoke.anisotropy")
+        if abs(self.anisotropy) > 0.95:
             raise GpufluidError(f"Smoke.anisotropy must lie in -0.95 .. 0.95, got {self.anisotropy!r}")
 
 
@@ -461,7 +465,7 @@ class Picture:
         slowest, fastest = FRAME_RATES
         if not slowest <= finite_number(self.fps, "Picture.fps", above=0.0) <= fastest:
             raise GpufluidError(f"Picture.fps must lie in {slowest:g} .. {fastest:g}, got {self.fps!r}")
-        finite_number(self.exposure, "Picture.exposure", above=0.0)
+        self.exposure = finite_number(self.exposure, "Picture.exposure", above=0.0)
         self.background = checked_background(self.background, "Picture.background")
         if self.floor_color is not None:
             self.floor_color = color_triple(self.floor_color, "Picture.floor_color")

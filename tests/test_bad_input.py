@@ -480,16 +480,38 @@ def test_slips_are_told(slip: Callable[[Any], object], says: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value"),
-    [("velocity", "up"), ("velocity", (0.0, math.nan, 0.0)), ("spin", 3.0)],
+    ("field", "value", "says"),
+    [
+        ("velocity", "up", "must be three finite numbers"),
+        ("velocity", (0.0, math.nan, 0.0), "must be three finite numbers"),
+        ("spin", 3.0, "must be three (finite )?numbers"),
+        ("shape", None, "must be a Sphere"),
+        ("temperature", "hot", "must be a number"),
+        ("temperature", np.zeros(2), "must be a number"),
+        ("heating", math.nan, "must be a finite number"),
+        ("slip", np.zeros(2), "must be one of"),
+    ],
 )
-def test_an_obstacle_changed_for_the_worse_is_named_by_whatever_asks_for_it(field: str, value: Any) -> None:
+def test_an_obstacle_changed_for_the_worse_is_named_by_whatever_asks_for_it(
+    field: str, value: Any, says: str
+) -> None:
     with gf.Fluid(gf.Grid(CELLS, 0.1), backend="numpy") as fluid:
         ball = fluid.obstacles.add(gf.Obstacle(BALL))
         fluid.step(0.01)
+        before, good = fluid.density.read(), getattr(ball, field)
         setattr(ball, field, value)
-        with pytest.raises(gf.GpufluidError, match=f"Obstacle.{field} must be three (finite )?numbers"):
-            fluid.sample([(0.5, 0.5, 0.5)])
+        for ask in (
+            lambda: fluid.sample([(0.5, 0.5, 0.5)]),
+            fluid.solid.read,
+            fluid.diagnostics,
+            fluid.project,
+            fluid.reset,
+        ):
+            with pytest.raises(gf.GpufluidError, match=f"Obstacle.{field} {says}"):
+                ask()
+        setattr(ball, field, good)
+        assert fluid.time > 0.0 and np.array_equal(fluid.density.read(), before)
+        fluid.step(0.01)
 
 
 # A fluid stays as it was, bit for bit
@@ -705,6 +727,12 @@ def test_things_in_a_fluid_are_told_from_a_list() -> None:
             things[0] = gf.Emitter(BALL)
         with pytest.raises(gf.GpufluidError, match=r"a gf.Emitter goes by remove\(thing\)"):
             del things[0]
+        with pytest.raises(gf.GpufluidError, match="index must be a whole number, got 'first'"):
+            things.insert("first", gf.Emitter(BALL))
+        assert not len(things)
+        fluid.emitters.add(gf.Emitter(BALL))
+        with pytest.raises(gf.GpufluidError, match="this ndarray is not in the fluid"):
+            things.remove(np.zeros(3))
 
 
 def test_a_released_fluid_takes_no_obstacle() -> None:
@@ -716,6 +744,38 @@ def test_a_released_fluid_takes_no_obstacle() -> None:
     ):
         with pytest.raises(gf.GpufluidError, match="released"):
             things.add(thing)
+
+
+def test_numbers_may_be_numpys() -> None:
+    """They are kept as Python's own: -np.uint8(1) is 255, and smoke grew by exp(255) a second."""
+    few = np.uint8(3)
+    made = [
+        gf.Settings(**dict.fromkeys(("cfl", "max_substeps", "viscosity", "density_dissipation"), few)),
+        gf.Settings(**dict.fromkeys(("weight", "buoyancy", "cooling", "vorticity_confinement"), few)),
+        gf.Combustion(few, few, few, few, few, few, few),
+        gf.Jacobi(few, np.float32(0.5), np.float16(0.5)),
+        gf.ChebyshevJacobi(few, np.float32(0.5)),
+        gf.RedBlackSOR(few, np.float16(1.5), np.array(0.5)),
+        gf.ConjugateGradient(few, np.float32(0.5)),
+        gf.Multigrid(few, few, np.float32(0.5)),
+        gf.Emitter(gf.Sphere(radius=0.1), seed=few),
+        gf.Camera(distance=few, azimuth=few, elevation=few, fov=few, near=few, far=np.uint8(9)),
+        gf.Smoke(extinction=few, fade=few, edge=few, anisotropy=np.float32(0.5)),
+        gf.Fire(glow=few, core=(few, few, few)),
+        gf.PointLight((few, few, few), radius=few),
+        gf.Picture(exposure=few),
+    ]
+    for one in made:
+        for name, value in vars(one).items():
+            assert not isinstance(value, np.generic | np.ndarray), (one, name)
+    density = []
+    for rate in (np.uint8(1), 1.0):
+        rules = gf.Settings(density_dissipation=rate, pressure=gf.ChebyshevJacobi(np.uint8(2)))
+        with gf.Fluid(gf.Grid((4, 4, 4), 0.1), settings=rules, backend="numpy") as fluid:
+            fluid.density.write(np.ones((4, 4, 4)))
+            fluid.step(0.5)
+            density.append(fluid.density.read())
+    assert np.array_equal(*density) and density[0].max() < 1.0
 
 
 def test_a_flag_may_be_numpys() -> None:

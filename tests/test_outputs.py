@@ -525,6 +525,11 @@ def test_numbers_go_on_where_a_run_goes_on(folder: Path, capsys: pytest.CaptureF
             "vol: the numbered volumes there are of another film, with up y",
         ),
         ("--volumes vol --volume-format npz", "vol/volume_0002.vdb: numbered volumes go on as .npz here"),
+        (
+            "--volumes vol --fields density,velocity",
+            "vol: the numbered volumes there hold other fields, density, temperature, velocity in "
+            "volume.json, and density, velocity here",
+        ),
     ],
 )
 def test_a_film_of_another_kind_does_not_go_on_unasked(
@@ -546,6 +551,38 @@ def test_a_film_of_another_kind_does_not_go_on_unasked(
         assert main(goes_on) == 0
         return
     assert main([*goes_on, "--overwrite"]) == 0
+
+
+def test_volumes_of_some_fields_go_on_with_these_alone(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Unasked they hold what there is, which may come and go; the sidecar tells of all files."""
+    run = "run one.toml --quiet --volume-format npz"
+    assert main(words(f"{run} --frames 1 --volumes some --fields density --save s.fluid")) == 0
+    goes_on = f"{run} --frames 1 --resume s.fluid --volumes some"
+    capsys.readouterr()
+    assert main(words(goes_on)) == 2
+    said = "hold other fields, density in volume.json, and density, temperature, velocity and what else"
+    assert said in capsys.readouterr().err
+    assert main(words(f"{goes_on} --fields density")) == 0
+
+    assert main(words(f"{run} --frames 1 --volumes all")) == 0
+    told = json.loads((folder / "all/volume.json").read_text())
+    told["fields"]["fuel"] = "1"  # as if there had been some
+    (folder / "all/volume.json").write_text(json.dumps(told))
+    assert main(words(f"{run} --frames 1 --resume s.fluid --volumes all")) == 0
+    after = json.loads((folder / "all/volume.json").read_text())
+    assert after["frames"] == 2 and after["fields"].keys() == told["fields"].keys()
+
+
+def test_pictures_with_motion_do_not_go_on_without(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("OpenEXR")
+    run = "run one.toml --quiet --size 24x16 --frames 1 --format exr -o fr"
+    assert main(words(f"{run} --motion --save s.fluid")) == 0
+    capsys.readouterr()
+    assert main(words(f"{run} --resume s.fluid")) == 2
+    assert "of another film, with motion True in frames.json, and False here" in capsys.readouterr().err
+    assert main(words(f"{run} --motion --resume s.fluid")) == 0
 
 
 def test_a_folder_may_begin_with_another_number(tmp_path: Path) -> None:

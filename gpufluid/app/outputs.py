@@ -382,11 +382,14 @@ class Outputs:
         elif self._kind == "folder":
             assert self.out is not None
             each = self.bits or (16 if self._linear else 8)
+            kind = {"bits": each, "transparent": alpha}
+            if self._linear:
+                kind["motion"] = self.motion
             folder = FrameFolder(
                 self.out,
                 overwrite=self.overwrite,
                 suffix=f".{self.format or 'png'}",
-                about={**about, "bits": each, "transparent": alpha},
+                about={**about, **kind},
                 begin=begin,
             )
             take = self._linear_picture(folder) if self._linear else _pictures(folder.write, bits)

@@ -19,7 +19,7 @@ Folder = TypeVar("Folder", bound="NumberedFolder")
 
 LONGEST = 1 << 20  # bytes of a sidecar
 # in all parts of a film
-ALIKE = "title", "size", "bits", "transparent", "fps", "dt", "up", "cells", "cell_size"
+ALIKE = "title", "size", "bits", "transparent", "motion", "fps", "dt", "up", "cells", "cell_size"
 
 
 def write_json(path: Path, value: Mapping[str, Any], overwrite: bool = False) -> None:

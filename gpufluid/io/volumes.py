@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import gpufluid
 from gpufluid.checks import finite_number
 from gpufluid.errors import GpufluidError, one_of
-from gpufluid.files import check_file, named_file, whole_file
+from gpufluid.files import REMEDY, check_file, named_file, whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import LARGEST_HALF
 from gpufluid.io.background import Background
@@ -252,8 +252,28 @@ class VolumeFolder(NumberedFolder):
         if about is not None:
             about = {**about, "up": up, "fields": {}}
         super().__init__(folder, stem, suffix, pattern, overwrite, about, begin)
+        if self._about is not None and self._first < self._begin:  # what is told is of those files as well
+            told = self._told_before().get("fields")
+            self._about["fields"] = dict(told) if isinstance(told, dict) else {}
         self._closed = False
         self._worker = Background("volumes")
+
+    def _check_earlier_part(self) -> None:
+        """Raise GpufluidError where volumes before the first are of another film, or hold other fields."""
+        super()._check_earlier_part()
+        told = self._told_before().get("fields") if self._first < self._begin else None
+        if not isinstance(told, dict) or not told or self._about is None:
+            return
+        if self.fields is None:  # some are only there where they hold anything
+            alike = set(ALWAYS) <= told.keys() <= {*ALWAYS, *WHERE_ANY}
+        else:
+            alike = told.keys() == set(self.fields)
+        if not alike:
+            here = ", ".join(ALWAYS if self.fields is None else self.fields)
+            raise GpufluidError(
+                f"{self.path}: the {self.what} there hold other fields, {', '.join(told)} in {self.sidecar}, "
+                f"and {here}{' and what else there is' if self.fields is None else ''} here; {REMEDY}"
+            )
 
     def write(self, fluid: Fluid) -> None:
         """Add a fluid as it is now: it is read at once, and written in the folder's thread.
