@@ -526,7 +526,7 @@ class Fluid(Handle):
         return getattr(self._backend, "device", None)
 
     @property
-    def ctx(self) -> moderngl.Context | None:
+    def ctx(self) -> moderngl.Context | Any:  # Any: who has not asked for NumPy need not ask for None
         """The GL context, None on NumPy."""
         return getattr(self._backend, "ctx", None)
 

@@ -127,6 +127,7 @@ BAD = [
     ("run mine", "mine: a scene is a .toml or a .py file; did you mean 'mine.toml'?"),
     ("run .", ".: a scene is a .toml or a .py file"),
     ("run nothing", "nothing: a scene is a .toml or a .py file"),
+    ("run words.OBJ", "a .py file; did you mean 'gpufluid run --obstacle words.OBJ'?"),
     ("studio plum", "plum: a scene is a .toml or a .py file; did you mean 'plume'?"),
     ("demo --cells 3000 3000 3000 -o x.mp4", "the limit here is"),
     ("mine.toml", "scenes, info, bench; did you mean 'gpufluid run mine.toml'? (see: gpufluid --help)"),
@@ -439,6 +440,9 @@ def test_demo_without_a_display_leaves_film_and_picture(
         f"wrote {folder / 'plume.mp4'} (3 frames, 64 x 36)",
     ]
     assert "3/3" in done.stderr
+    told, *bar = [line for line in done.stderr.splitlines() if line]
+    assert told == "gpufluid: no display here, so this writes plume.mp4"
+    assert bar[0].startswith("compiling shaders: ") and "shaders" not in bar[-1]
     assert main(["demo", "--frames", "1", *SMALL]) == 2, "the film was overwritten"
     assert "exists already" in capsys.readouterr().err
     assert main(["demo", "--frames", "1", "--overwrite", *SMALL]) == 0
@@ -546,6 +550,10 @@ class TestRun:
             ({"out": "a.png", "still": "b.png"}, "is the last frame already"),
             ({"still": "b.mp4"}, r"must end in \.png"),
             ({"scene": "plume"}, "run needs a gpufluid.Scene or a function"),
+            (
+                {"scene": gpufluid.Fluid(gpufluid.Grid((4, 4, 4)), backend="numpy")},
+                r"did you mean gf\.Scene\(fluid\)\?",
+            ),
             ({"scene": lambda ctx=None: None}, "must return a gpufluid.Scene"),
             ({"scene": lambda size: None}, "is called without values, but is missing a .*argument: 'size'"),
             ({"scene": lambda ctx: None}, "is called without values, but is missing a .*argument: 'ctx'"),

@@ -46,7 +46,7 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     parser = Parser(
         prog="gpufluid",
         description="Real-time 3D smoke, fire and ink.",
-        epilog="`gpufluid COMMAND --help` lists the options of a command.",
+        epilog="To begin with: gpufluid demo. `gpufluid COMMAND --help` lists the options of a command.",
     )
     parser.add_argument("--version", action="version", version=f"gpufluid {gpufluid.__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -178,6 +178,7 @@ def _named_scene(text: str, changes: list[str]) -> tuple[Callable[..., Any], str
         scene_suffix(text)  # before its name is one of a film
     except GpufluidError as error:
         told = "" if "did you mean" in str(error) else near(text, demo_names()) or _file_meant(path)
+        told = told or _mesh_meant(path)
         raise GpufluidError(f"{error}{told}") from None
     if not path.exists():
         raise GpufluidError(f"{text}: there is no such file{_file_meant(path)}")
@@ -194,6 +195,12 @@ def _file_meant(path: Path) -> str:
     stems = {one.stem: one for one in beside if one.suffix in SUFFIXES}
     close = difflib.get_close_matches(path.stem, stems, 1, ALIKE)
     return f"; did you mean {str(stems[close[0]])!r}?" if close else ""
+
+
+def _mesh_meant(path: Path) -> str:
+    """How a mesh is played that was given for a scene, as "; did you mean ...?", or "" for no mesh."""
+    mesh = path.suffix.lower() in (".obj", ".stl", ".ply", ".glb")
+    return f"; did you mean 'gpufluid run --obstacle {path}'?" if mesh else ""
 
 
 def _scenes(args: argparse.Namespace) -> int:

@@ -229,7 +229,7 @@ class NotebookStage:
         fluid = self.scene.fluid
         fluid.check_alive()
         assert fluid.ctx is not None  # checked
-        fluid.ctx.__enter__()  # type: ignore[no-untyped-call]
+        fluid.ctx.__enter__()
         return fluid.ctx
 
 

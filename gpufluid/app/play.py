@@ -18,6 +18,7 @@ from gpufluid.app.outputs import Name, Output, Outputs, Shot
 from gpufluid.app.streams import tell
 from gpufluid.checks import finite_number, whole_number
 from gpufluid.errors import GLUnavailableError, GpufluidError
+from gpufluid.fluid import Fluid
 from gpufluid.gl.late import settle
 from gpufluid.io.background import patience
 from gpufluid.io.images import write_png
@@ -111,7 +112,8 @@ def play(
     if isinstance(scene, Scene):
         checked_scene(scene)
     elif not callable(scene):
-        raise GpufluidError(f"run needs a gpufluid.Scene or a function that builds one, got {scene!r}")
+        told = "; did you mean gf.Scene(fluid)?" if isinstance(scene, Fluid) else ""
+        raise GpufluidError(f"run needs a gpufluid.Scene or a function that builds one, got {scene!r}{told}")
     if frames is not None:
         frames = whole_number(frames, "frames", low=1)
     if size is not None:
@@ -120,7 +122,8 @@ def play(
         fps = finite_number(fps, "fps", above=0.0)
     wanted = replace(more or Outputs(), out=out, still=still, overwrite=overwrite, transparent=transparent)
     wanted = wanted.check()  # options of what is not written are no options of a window
-    if not wanted.wanted and has_display():
+    shown = has_display()
+    if not wanted.wanted and shown:
         try:
             _play_in_window(scene, name, frames, size or WINDOW_SIZE, watch)
             return
@@ -134,6 +137,8 @@ def play(
             undo.callback(built.release)
         if not wanted.wanted:
             wanted = _film_of(built, name, wanted)
+            if progress and not shown:
+                print(f"gpufluid: no display here, so this writes {wanted.out}", file=sys.stderr)
         if size is None:
             with built.told("picture"):
                 size = check_size(built.picture.size)
@@ -420,6 +425,16 @@ def _progress_bar(frames: int | None, shown: bool) -> Iterator[Callable[[], obje
     # A log file takes a line now and then; a terminal is told at once.
     live = sys.stderr.isatty()
     with tqdm(
-        total=frames, unit="frame", dynamic_ncols=live, mininterval=0.1 if live else 10.0, file=sys.stderr
+        desc="compiling shaders",  # most of the first frame, which may take half a minute on a new machine
+        total=frames,
+        unit="frame",
+        dynamic_ncols=live,
+        mininterval=0.1 if live else 10.0,
+        file=sys.stderr,
     ) as bar:
-        yield bar.update
+
+        def move_on() -> None:
+            bar.set_description(refresh=False)
+            bar.update()
+
+        yield move_on
