@@ -1,8 +1,8 @@
 // How the smoke of a cell looks to the camera: radiance it sends there per optical depth, and its extinction (1/m). Air has
 // the light that smoke would have there, for look_at.glsl to look up between the two. Cells. COLORED: radiance per metre.
 // SOFTENED: the root of the radiance, unless it is of colours.
-// Light scattered often is the sum of octaves of Wrenninge, Kulla & Lundqvist (2013): each scatters half the
-// light of the one before at 0.4 times the extinction and half the anisotropy.
+// Light scattered often is the sum of octaves of Wrenninge, Kulla & Lundqvist (2013): two more, with 0.3 and 0.1 of the
+// light of the first, at 0.4 and 0.16 of its extinction and half its anisotropy.
 #include "render/each_cell.glsl"
 #include "lib/cell_sample.glsl" for scalars
 #include "render/light_at.glsl" for sun

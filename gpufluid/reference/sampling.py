@@ -50,14 +50,15 @@ def trilinear(
     return total, taken, weights, share
 
 
-def _walls_beside(grid: Grid, variant: Variant, place: Places, axis: int) -> list[tuple[Array, float]]:
-    """For each no-slip wall across from `axis`: distance (cells) and the wall's velocity component."""
+def _walls_beside(grid: Grid, variant: Variant, place: Places, axis: int) -> list[tuple[int, Array, float]]:
+    """For each no-slip wall across from `axis`: its axis, distance (cells), and its velocity component."""
     beside = []
     for side in range(2 * grid.dimensions):
         sides, across = variant.boundaries, side // 2
         if across != axis and sides.grips(side):
             p = place[across]
-            beside.append((p if side % 2 == 0 else grid.cells[across] - p, sides.velocity(side)[axis]))
+            distance = p if side % 2 == 0 else grid.cells[across] - p
+            beside.append((across, distance, sides.velocity(side)[axis]))
     return beside
 
 
@@ -83,11 +84,18 @@ def _round_component(
     return value, taken, share
 
 
-def _slowed(value: Array, walls: list[tuple[Array, float]]) -> Array:
-    """`value`, of the fluid alone, as the no-slip `walls` beside it leave it."""
-    for distance, wall in walls:
-        value = wall + (value - wall) * np.clip(2.0 * distance, 0.0, 1.0)
-    return value
+def _slowed(value: Array, walls: list[tuple[int, Array, float]]) -> Array:
+    """`value`, of the fluid alone, as the no-slip `walls` beside it leave it.
+
+    Along an edge the mean of one wall behind the other and the reverse: there neither goes before the other.
+    """
+    behind = []
+    for axes in ((0, 1, 2), (2, 1, 0)):
+        slowed = value
+        for _, distance, wall in sorted(walls, key=lambda wall: axes[wall[0]]):
+            slowed = wall + (slowed - wall) * np.clip(2.0 * distance, 0.0, 1.0)
+        behind.append(slowed)
+    return np.asarray(0.5 * (behind[0] + behind[1]))
 
 
 def sample_component(grid: Grid, variant: Variant, velocity: Array, place: Places, axis: int) -> Array:
@@ -106,7 +114,7 @@ def bounded_component(
     walls = _walls_beside(grid, variant, place, axis)
     value = _slowed(inside, walls)
     allowed = [value + part * (each - value) for part, each in zip(_reached(share), taken, strict=True)]
-    for distance, wall in walls:
+    for _, distance, wall in walls:
         allowed.append(value + np.clip(REACH * (1.0 - 2.0 * distance), 0.0, 1.0) * (wall - value))
     return value, reduce(np.minimum, allowed), reduce(np.maximum, allowed)
 
