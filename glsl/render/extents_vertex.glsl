@@ -1,6 +1,7 @@
 // What a block of cells covers of the picture, written down by slab (x) and band of the picture (y): two triangles
 // over the slabs and bands that it meets. The cells of a block are those of occupied_boxes.glsl.
 #include "lib/box.glsl"
+#include "lib/nowhere.glsl"
 #include "lib/quad_corner.glsl"
 #include "render/box_cells.glsl"
 #include "lib/quotient.glsl"
@@ -22,7 +23,7 @@ void main() {
     ivec3 block = counted(number, boxes_extent);
     vec2 held = fetch_boxes(block).xy;
     reach = vec2(0.0);
-    gl_Position = vec4(2.0, 2.0, 0.0, 1.0);
+    gl_Position = NOWHERE;
     if (held.x < 0.0) return;
     // a cell is sampled up to a cell from its middle; the very edge is one sixteenth of a cell further
     vec3 low, high;
@@ -48,5 +49,6 @@ void main() {
     vec2 columns = clamp(floor((span - cuts.x) / cuts.y + (spread + 0.01) * vec2(-1.0, 1.0)), vec2(-1.0), vec2(cuts.z));
     vec2 rows = clamp(floor((vec2(least.y, most.y) + 1.0) / bands.y), vec2(-1.0), vec2(bands.x));
     vec2 place = vec2((corner & 1) == 0 ? columns.x : columns.y + 1.0, corner < 2 ? rows.x : rows.y + 1.0);
+    place = clamp(place, vec2(0.0), vec2(cuts.z, bands.x));
     gl_Position = vec4(2.0 * place / vec2(cuts.z, bands.x) - 1.0, 0.0, 1.0);
 }

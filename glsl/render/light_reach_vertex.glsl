@@ -2,6 +2,7 @@
 // groups that cross the box round what it holds, and some beside them, which find that they do not. The groups of each
 // light have rows of their own.
 #include "lib/box.glsl"
+#include "lib/nowhere.glsl"
 #include "render/box_cells.glsl"
 #include "lib/quotient.glsl"
 
@@ -30,7 +31,7 @@ void main() {
     sides = vec4(0.0);
     depths = slope = first_column = vec2(0.0);
     first_row = 0.0;
-    gl_Position = vec4(2.0, 2.0, 0.0, 1.0);
+    gl_Position = NOWHERE;
     if (held.x < 0.0) return;
     vec3 low, high;
     box_cells(block, held, low, high);
@@ -57,6 +58,9 @@ void main() {
     vec2 aside = abs(matrix[0].xy) * half_size.x + abs(matrix[1].xy) * half_size.y + abs(matrix[2].xy) * half_size.z + 0.05;
     vec2 least = clamp(floor((column - aside) / size), vec2(-1.0), group_count[light]);
     vec2 most = clamp(floor((column + aside) / size), vec2(-1.0), group_count[light]) + 1.0;
-    vec2 group = least + 2.0 * (most - least) * vec2(corner & 1, corner >> 1) + vec2(0.0, first_row);
+    // on beyond the groups where there is more room in the target, so that it seldom ends outside
+    vec2 wide = 2.0 * (most - least), up = vec2(0.0, first_row);
+    bvec2 back = greaterThan(least + most + 2.0 * up, target_size);
+    vec2 group = mix(least, most, back) + up + mix(wide, -wide, back) * vec2(corner & 1, corner >> 1);
     gl_Position = vec4(2.0 * group / target_size - 1.0, 0.0, 1.0);
 }

@@ -1,5 +1,6 @@
 // The columns of each tile that light_rects.glsl says something of: two triangles for each band of rows; or one
 // triangle over all tiles, as in spans_vertex.glsl.
+#include "lib/nowhere.glsl"
 #include "lib/quad_corner.glsl"
 #include "render/whole.glsl"
 
@@ -15,6 +16,6 @@ void main() {
     ivec2 start = ivec2(tile % light_tiles.z, tile / light_tiles.z) * light_tiles.xy;
     vec2 texel = vec2(start) + vec2((corner & 1) == 0 ? rect.x : rect.y, corner < 2 ? rect.z : rect.w);
     bool some = rect.x < rect.y && rect.z < rect.w;
-    gl_Position = vec4(some ? 2.0 * texel / light_size - 1.0 : vec2(2.0), 0.0, 1.0);
+    gl_Position = some ? vec4(2.0 * texel / light_size - 1.0, 0.0, 1.0) : NOWHERE;
     if (whole()) gl_Position = whole_corner();
 }

@@ -1,5 +1,7 @@
-// The corners of what a block holds, for one box round all: a triangle over the target for each block.
+// The corners of what a block holds, for one box round all: for each block a triangle over the middles of the four
+// texels in a row that are the target, with no corner outside, see nowhere.glsl.
 #include "render/box_cells.glsl"
+#include "lib/nowhere.glsl"
 #include "lib/quotient.glsl"
 
 flat out vec3 shown_low, shown_high, stopping_low, stopping_high;  // cells; the opposite of the low corners
@@ -20,5 +22,5 @@ void main() {
         stopping_low = -stopping_low;
     }
     bool some = max(held.x, held.z) >= 0.0;
-    gl_Position = vec4(some ? vec2(corner & 1, corner >> 1) * 4.0 - 1.0 : vec2(2.0), 0.0, 1.0);
+    gl_Position = some ? vec4(corner < 2 ? vec2(-1.0, 2 * corner - 1) : vec2(1.0, 0.0), 0.0, 1.0) : NOWHERE;
 }

@@ -1,5 +1,6 @@
 // A stack of slabs: in each band of the picture the rectangle that holds all that is to be seen of it there, or one
 // rectangle for all bands.
+#include "lib/nowhere.glsl"
 #include "lib/quad_corner.glsl"
 #include "render/slab_corner.glsl"
 
@@ -19,5 +20,5 @@ void main() {
     bool some = all(lessThan(low, high));
     vec2 p = mix(low, high, vec2(corner & 1, corner >> 1));
     hand_on(p);
-    gl_Position = vec4(some ? p : vec2(2.0), 0.0, 1.0);
+    gl_Position = some ? vec4(p, 0.0, 1.0) : NOWHERE;
 }
