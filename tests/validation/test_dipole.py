@@ -78,7 +78,7 @@ def measure() -> Case:
     def draw(path: Path) -> None:
         from drawing import COLORS, Sheet
 
-        sheet = Sheet(1, 3, size=(10.8, 3.6))
+        sheet = Sheet(3, size=(10.8, 3.6))
         half = 0.5 * LambDipole(64).size
         for axes, reflection in zip(sheet.axes[:2], (False, True), strict=True):
             axes.imshow(pictures[reflection, 256], origin="lower", extent=(-half, half, -half, half),
