@@ -64,11 +64,18 @@ vec3 gpufluid_velocity_at(vec3 world) {
         size[axis] += 1;  // component i lives on the low faces along axis i, and on the last high ones
         vec3 q = p;
         q[axis] += 0.5;
-        u[axis] = gpufluid_trilinear(gpufluid_velocity, q, size, tile, gpufluid_tiles.y)[axis];
-        for (int side = 0; side < 6; ++side) {  // within half a cell of those it falls to their own
-            if (side / 2 == axis || !gpufluid_grips[side]) continue;
-            float off = side % 2 == 0 ? at[side / 2] : float(gpufluid_cells[side / 2]) - at[side / 2];
-            u[axis] = mix(gpufluid_wall_velocities[side][axis], u[axis], clamp(2.0 * off, 0.0, 1.0));
+        float plain = gpufluid_trilinear(gpufluid_velocity, q, size, tile, gpufluid_tiles.y)[axis];
+        // within half a cell of the sides that grip it falls to their own; along an edge of two it is the mean of one
+        // behind the other and the reverse, as neither goes before the other
+        for (int order = 0; order < 2; ++order) {
+            float slowed = plain;
+            for (int n = 0; n < 6; ++n) {
+                int across = order == 0 ? n / 2 : 2 - n / 2, side = 2 * across + n % 2;
+                if (across == axis || !gpufluid_grips[side]) continue;
+                float off = n % 2 == 0 ? at[across] : float(gpufluid_cells[across]) - at[across];
+                slowed = mix(gpufluid_wall_velocities[side][axis], slowed, clamp(2.0 * off, 0.0, 1.0));
+            }
+            u[axis] += 0.5 * slowed;
         }
     }
     return u;
