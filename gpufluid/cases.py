@@ -146,7 +146,7 @@ class LambOseen:
 
 @dataclass(frozen=True)
 class LambDipole:
-    """Two vortices in a circle of radius 1 that carries itself along x or y (Lamb 1895, Chaplygin 1903).
+    """A pair of vortices of radius 1 that carries itself along x or y (Lamb 1895, Chaplygin 1903).
 
     Within the circle the vorticity is -2 K J1(K r) / J0(K) sin(angle), K the first zero of J1: in fluid that
     rests far away the pair moves with the speed 1, unchanged. Here it stands in the middle of a periodic

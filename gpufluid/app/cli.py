@@ -23,6 +23,7 @@ from gpufluid.app.options import Parser, add_changes, add_grid_arguments, add_pl
 from gpufluid.app.streams import lasting_streams
 from gpufluid.errors import ALIKE, GpufluidError, near
 from gpufluid.files import abandon
+from gpufluid.mesh import MESH_SUFFIXES
 from gpufluid.stops import ENDS
 
 OFF_SCREEN = "Without a display, it writes NAME.mp4 and NAME.png into the current folder"
@@ -199,7 +200,7 @@ def _file_meant(path: Path) -> str:
 
 def _mesh_meant(path: Path) -> str:
     """How a mesh is played that was given for a scene, as "; did you mean ...?", or "" for no mesh."""
-    mesh = path.suffix.lower() in (".obj", ".stl", ".ply", ".glb")
+    mesh = path.suffix.lower() in MESH_SUFFIXES
     return f"; did you mean 'gpufluid run --obstacle {path}'?" if mesh else ""
 
 

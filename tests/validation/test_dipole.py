@@ -44,7 +44,7 @@ def flown(pair: LambDipole, wind: float = 0.0, **rules: bool) -> tuple[np.ndarra
 
 
 def measure() -> Case:
-    """Plain steps and such with a reflection on three meshes; the other axis, and a wind, on one."""
+    """Plain steps and reflected ones on three meshes; along y, and in a wind, on one."""
     speed = LambDipole(64).speed
     short: dict[bool, list[float]] = {False: [], True: []}
     pictures = {}
