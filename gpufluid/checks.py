@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError
+from gpufluid.vectors import Vector
 
 LARGEST = 3.4e38  # what single precision holds
 
 
-def finite_triple(value: Sequence[float], name: str, parts: str = "(x, y, z)") -> tuple[float, float, float]:
+def finite_triple(value: Vector, name: str, parts: str = "(x, y, z)") -> tuple[float, float, float]:
     """Return `value` as three finite floats, or raise naming it and what its `parts` are called."""
     try:
         triple = tuple(finite_number(v, name) for v in value)
@@ -28,7 +29,7 @@ def finite_triple(value: Sequence[float], name: str, parts: str = "(x, y, z)") -
     return triple
 
 
-def color_triple(value: Sequence[float], name: str) -> tuple[float, float, float]:
+def color_triple(value: Vector, name: str) -> tuple[float, float, float]:
     """Return `value` as (r, g, b), shares of light in 0 .. 1, or raise naming it."""
     triple = finite_triple(value, name, "(r, g, b)")
     if min(triple) < 0.0 or max(triple) > 1.0:
@@ -36,7 +37,7 @@ def color_triple(value: Sequence[float], name: str) -> tuple[float, float, float
     return triple
 
 
-def radiance(value: Sequence[float], name: str) -> tuple[float, float, float]:
+def radiance(value: Vector, name: str) -> tuple[float, float, float]:
     """Return `value` as (r, g, b), of light or of smoke, none of it negative, or raise naming it."""
     triple = finite_triple(value, name, "(r, g, b)")
     if min(triple) < 0.0:

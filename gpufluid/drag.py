@@ -8,7 +8,6 @@ the force and the torque about a centre.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import ArrayLike
 from gpufluid.checks import finite_number, finite_triple, held, real_array
 from gpufluid.errors import GpufluidError
 from gpufluid.probes import Samples
-from gpufluid.vectors import Floats
+from gpufluid.vectors import Floats, Vector
 
 SPHERE_DRAG = 0.47  # of a sphere, Reynolds numbers 1e3 to 2e5 (Hoerner 1965, Fluid-Dynamic Drag, chapter 3)
 AIR_DENSITY = 1.2  # kg/m^3, at 20 degrees C and sea level
@@ -75,9 +74,9 @@ def parts_of(
     velocities: ArrayLike,
     drag_coefficient: float,
     volumes: ArrayLike,
-    center: Sequence[float] | None,
+    center: Vector | None,
     air_density: float,
-    gravity: Sequence[float],
+    gravity: Vector,
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """What `BodyForces` takes of a body: arms, velocities, strength, lift; see `Fluid.forces_on`.
 

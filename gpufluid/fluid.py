@@ -46,6 +46,7 @@ from gpufluid.sources import Array, Emitter
 from gpufluid.stepper import Handle, Stepper, at_work, at_work_as, between_steps
 from gpufluid.things import Things
 from gpufluid.user_forces import Force, ForceField
+from gpufluid.vectors import Vector
 
 if TYPE_CHECKING:
     import moderngl
@@ -320,8 +321,8 @@ class Fluid(Handle):
     @between_steps
     def follow(
         self,
-        point: Sequence[float],
-        dead_zone: float | Sequence[float] = 0.0,
+        point: Vector,
+        dead_zone: float | Vector = 0.0,
         axes: str | None = None,
     ) -> tuple[int, int, int]:
         """Scroll the box so that `point` (x, y, z), metres, stays near its middle; return by how many cells.
@@ -394,9 +395,9 @@ class Fluid(Handle):
         *,
         drag_coefficient: float = SPHERE_DRAG,
         volumes: ArrayLike = 0.0,
-        center: Sequence[float] | None = None,
+        center: Vector | None = None,
         air_density: float = AIR_DENSITY,
-        gravity: Sequence[float] = GRAVITY,
+        gravity: Vector = GRAVITY,
     ) -> BodyForces:
         """Ask for the force and torque of the flow on a rigid body of yours, without waiting for the GPU.
 

@@ -17,7 +17,7 @@ from gpufluid.errors import GpufluidError, named
 from gpufluid.mesh_files import read_triangles
 from gpufluid.mesh_forms import icosahedron, split_in_four, trefoil_curve, tube_round, turned
 from gpufluid.shapes import Capsule, placed_points, positive_triple
-from gpufluid.vectors import Floats, Triple
+from gpufluid.vectors import Floats, Vector
 
 MESH_SUFFIXES = (".glb", ".obj", ".ply", ".stl")
 
@@ -89,7 +89,7 @@ class Mesh:
             raise GpufluidError(f"mesh file {file}: {error}") from None
 
     @classmethod
-    def icosphere(cls, subdivisions: int = 4, radius: float = 1.0, center: Triple = (0.0, 0.0, 0.0)) -> Mesh:
+    def icosphere(cls, subdivisions: int = 4, radius: float = 1.0, center: Vector = (0.0, 0.0, 0.0)) -> Mesh:
         """A closed sphere of 20 * 4**subdivisions near-equal triangles, its vertices on the sphere.
 
         subdivisions: 0 (an icosahedron) to 7. radius, center: metres. Raises GpufluidError for others.
@@ -104,7 +104,7 @@ class Mesh:
         return cls(points * radius + offset, triangles)
 
     @classmethod
-    def box(cls, size: Triple = (1.0, 1.0, 1.0), center: Triple = (0.0, 0.0, 0.0)) -> Mesh:
+    def box(cls, size: Vector = (1.0, 1.0, 1.0), center: Vector = (0.0, 0.0, 0.0)) -> Mesh:
         """A closed box along the axes, 12 triangles. size: its edges; center: metres.
 
         Raises GpufluidError naming the value and its limit.
@@ -122,7 +122,7 @@ class Mesh:
         radius: float = 0.5,
         height: float = 1.0,
         sides: int = 48,
-        center: Triple = (0.0, 0.0, 0.0),
+        center: Vector = (0.0, 0.0, 0.0),
     ) -> Mesh:
         """A closed cylinder along y, its corners on the round one.
 
@@ -140,8 +140,8 @@ class Mesh:
     @classmethod
     def capsule(
         cls,
-        start: Triple = (0.0, -0.5, 0.0),
-        end: Triple = (0.0, 0.5, 0.0),
+        start: Vector = (0.0, -0.5, 0.0),
+        end: Vector = (0.0, 0.5, 0.0),
         radius: float = 0.25,
         sides: int = 48,
     ) -> Mesh:
@@ -165,7 +165,7 @@ class Mesh:
         tube: float = 0.3,
         segments: int = 96,
         sides: int = 32,
-        center: Triple = (0.0, 0.0, 0.0),
+        center: Vector = (0.0, 0.0, 0.0),
     ) -> Mesh:
         """A closed ring round the z axis, 2 * segments * sides triangles.
 
@@ -267,7 +267,7 @@ class Mesh:
         normals.flags.writeable = False
         return normals
 
-    def fitted(self, size: float, center: Triple = (0.0, 0.0, 0.0)) -> Mesh:
+    def fitted(self, size: float, center: Vector = (0.0, 0.0, 0.0)) -> Mesh:
         """This mesh scaled and moved: `size` is the longest edge of its bounding box, `center` its middle;
         metres.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 
@@ -14,7 +13,7 @@ from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.mesh import Mesh
 from gpufluid.settings import SLIPS
 from gpufluid.shapes import Analytic, positive_triple, rotation_matrix
-from gpufluid.vectors import Floats, Triple
+from gpufluid.vectors import Floats, Triple, Vector
 
 Shape = Analytic | Mesh
 
@@ -57,18 +56,18 @@ class Obstacle:
     """
 
     shape: Shape
-    position: Triple = (0.0, 0.0, 0.0)
+    position: Vector = (0.0, 0.0, 0.0)
     rotation: ArrayLike | None = None
-    scale: float | Triple = 1.0
-    velocity: Triple = (0.0, 0.0, 0.0)
-    spin: Triple = (0.0, 0.0, 0.0)
+    scale: float | Vector = 1.0
+    velocity: Vector = (0.0, 0.0, 0.0)
+    spin: Vector = (0.0, 0.0, 0.0)
     temperature: float | None = None
     heating: float = 10.0
     visible: bool = True
     slip: str = "no"
-    color: Triple | None = None
+    color: Vector | None = None
     gloss: float = 1.0
-    emission: Triple = (0.0, 0.0, 0.0)
+    emission: Vector = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         self.check()
@@ -126,7 +125,7 @@ def as_now(obstacle: Obstacle) -> Obstacle:
     return same
 
 
-def _scale_triple(scale: float | Sequence[float]) -> Triple:
+def _scale_triple(scale: float | Vector) -> Triple:
     """The scale of an obstacle, a number or three of them, > 0, as three floats; or raise naming it."""
     if not isinstance(scale, list | tuple) and np.ndim(scale) == 0:
         number = finite_number(scale, "Obstacle.scale", above=0.0)  # type: ignore[arg-type]

@@ -153,7 +153,8 @@ def _index(things: Sequence[Any], step: str, told: str, hint: str) -> int:
     """
     if step.isascii() and step.isdigit():
         if len(step) > 9 or int(step) >= len(things):
-            raise SceneError(f"{told}: there are {len(things)}, counted from 0")
+            count = f"are {len(things)}, counted from 0" if len(things) > 1 else "is one, number 0"
+            raise SceneError(f"{told}: there {count}")
         return int(step)
     names = [thing.get("name") if isinstance(thing, dict) else None for thing in things]
     if step not in names:

@@ -19,6 +19,7 @@ from gpufluid.solvers import (
     PressureSolver,
     RedBlackSOR,
 )
+from gpufluid.vectors import Vector
 
 SOLVERS = (Jacobi, ChebyshevJacobi, RedBlackSOR, ConjugateGradient, Multigrid, FFT)
 
@@ -99,7 +100,7 @@ class Settings:
     viscosity: float = 0.0
     thermal_diffusivity: float = 0.0
     density_diffusivity: float = 0.0
-    up: tuple[float, float, float] = (0.0, 1.0, 0.0)
+    up: Vector = (0.0, 1.0, 0.0)
     density_dissipation: float = 0.0
     cooling: float = 0.0
     combustion: Combustion | None = None

@@ -7,7 +7,6 @@ an `Obstacle` or an `Emitter` places it in the world by a 4x4 matrix.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,13 +18,13 @@ from gpufluid.checks import (
     real_array,
 )
 from gpufluid.errors import GpufluidError, named
-from gpufluid.vectors import Floats, Triple
+from gpufluid.vectors import Floats, Triple, Vector
 
 # A rotation kept in float32 and turned a few thousand times still passes; a scale of 0.1 % does not.
 ROTATION_TOLERANCE = 1e-4
 
 
-def positive_triple(value: Sequence[float], name: str) -> Triple:
+def positive_triple(value: Vector, name: str) -> Triple:
     """Return `value` as three finite floats > 0, or raise naming it."""
     triple = finite_triple(value, name)
     if min(triple) <= 0.0:
@@ -33,7 +32,7 @@ def positive_triple(value: Sequence[float], name: str) -> Triple:
     return triple
 
 
-def direction(value: Sequence[float], name: str) -> Triple:
+def direction(value: Vector, name: str) -> Triple:
     """Return `value` as a unit vector, one as it is, to the bit; or raise naming it."""
     triple = finite_triple(value, name)
     largest = max(map(abs, triple))
@@ -77,7 +76,7 @@ class Form:
         return np.array((x, y, x if self.kind == ROUND else z)) + self.rounding
 
 
-def _frame(origin: Sequence[float], up: Sequence[float] = (0.0, 1.0, 0.0)) -> Floats:
+def _frame(origin: Vector, up: Vector = (0.0, 1.0, 0.0)) -> Floats:
     """[4, 4]: a rotation that takes the y axis to `up`, of any length > 0, then a shift to `origin`."""
     frame = np.eye(4)
     frame[:3, 3] = origin
@@ -97,7 +96,7 @@ class Sphere:
     Raises GpufluidError naming the value and its limit.
     """
 
-    center: Triple = (0.0, 0.0, 0.0)
+    center: Vector = (0.0, 0.0, 0.0)
     radius: float = 1.0
 
     def __post_init__(self) -> None:
@@ -118,15 +117,15 @@ class Box:
     Raises GpufluidError naming the value and its limit.
     """
 
-    center: Triple = (0.0, 0.0, 0.0)
-    size: Triple = (1.0, 1.0, 1.0)
+    center: Vector = (0.0, 0.0, 0.0)
+    size: Vector = (1.0, 1.0, 1.0)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "center", finite_triple(self.center, "Box.center"))
         object.__setattr__(self, "size", positive_triple(self.size, "Box.size"))
 
     @classmethod
-    def from_corners(cls, low: Sequence[float], high: Sequence[float]) -> Box:
+    def from_corners(cls, low: Vector, high: Vector) -> Box:
         """The box between two corners, metres; raises GpufluidError where `high` is not above `low`."""
         low, high = finite_triple(low, "Box low corner"), finite_triple(high, "Box high corner")
         if any(b <= a for a, b in zip(low, high, strict=True)):
@@ -158,7 +157,7 @@ class Cylinder:
     Raises GpufluidError naming the value and its limit.
     """
 
-    center: Triple = (0.0, 0.0, 0.0)
+    center: Vector = (0.0, 0.0, 0.0)
     radius: float = 0.5
     height: float = 1.0
 
@@ -182,8 +181,8 @@ class Capsule:
     Raises GpufluidError naming the value and its limit, also where both ends are one point: a Sphere.
     """
 
-    start: Triple = (0.0, -0.5, 0.0)
-    end: Triple = (0.0, 0.5, 0.0)
+    start: Vector = (0.0, -0.5, 0.0)
+    end: Vector = (0.0, 0.5, 0.0)
     radius: float = 0.25
 
     def __post_init__(self) -> None:
@@ -216,8 +215,8 @@ class Plane:
     naming the value.
     """
 
-    point: Triple = (0.0, 0.0, 0.0)
-    normal: Triple = (0.0, 1.0, 0.0)
+    point: Vector = (0.0, 0.0, 0.0)
+    normal: Vector = (0.0, 1.0, 0.0)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "point", finite_triple(self.point, "Plane.point"))

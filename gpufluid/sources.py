@@ -29,7 +29,7 @@ from gpufluid.grid import CellBox
 from gpufluid.image_files import read_image
 from gpufluid.mesh import Mesh
 from gpufluid.shapes import Analytic, rotation_matrix
-from gpufluid.vectors import Floats, Triple
+from gpufluid.vectors import Floats, Vector
 
 EDGES = ("gaussian", "hard")
 BEZIER_PARTS = 32  # straight parts of a cubic: off the curve by at most 1e-3 of its longest second difference
@@ -121,7 +121,7 @@ class Image:
     def __init__(
         self,
         source: str | os.PathLike[str] | ArrayLike,
-        center: Triple = (0.0, 0.0, 0.0),
+        center: Vector = (0.0, 0.0, 0.0),
         size: tuple[float, float] = (1.0, 1.0),
         thickness: float | None = None,
     ) -> None:
@@ -215,7 +215,7 @@ class Emitter:
     shape: Source
     density: float = 0.0
     temperature: float | None = None
-    velocity: Triple | None = None
+    velocity: Vector | None = None
     falloff: float | None = None
     active: bool = True
     fuel: float = 0.0
@@ -224,10 +224,10 @@ class Emitter:
     noise_size: float | None = None
     noise_time: float = 0.25
     seed: int = 0
-    position: Triple = (0.0, 0.0, 0.0)
+    position: Vector = (0.0, 0.0, 0.0)
     rotation: ArrayLike | None = None
-    color: Triple | None = None
-    motion: Triple = (0.0, 0.0, 0.0)
+    color: Vector | None = None
+    motion: Vector = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         self.check()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from gpufluid.checks import whole_number
 from gpufluid.errors import GpufluidError, short
-from gpufluid.obstacles import Obstacle
-from gpufluid.sources import Emitter
+from gpufluid.obstacles import Obstacle, Shape
+from gpufluid.sources import Emitter, Source
 from gpufluid.user_forces import Force
 
 WAYS = "add(thing), insert(index, thing), remove(thing) and clear()"
@@ -29,7 +29,9 @@ class Things(Generic[Thing]):
         Raises GpufluidError for bad ones, and for one that is there already: it would count twice.
         """
         if not isinstance(thing, self._kind):
-            raise GpufluidError(f"expected {_names(self._kind)}, got {short(repr(thing))}")
+            raise GpufluidError(
+                f"expected {_names(self._kind)}, got {short(repr(thing))}{_meant(self._kind, thing)}"
+            )
         if self._holds(thing):
             raise GpufluidError(
                 f"this {type(thing).__name__} is in the fluid already: make another one for two"
@@ -88,6 +90,19 @@ class Things(Generic[Thing]):
             if hasattr(list, name) and not name.startswith("_"):
                 told = f"there is no {name!r} here; {_names(self._kind)} comes and goes by {WAYS}"
             raise AttributeError(told, name=name, obj=self)  # by which Python names the nearest
+
+
+def _meant(kind: Any, thing: object) -> str:
+    """How a `thing` that is none of this `kind` was meant, as "; did you mean ...?", or ""."""
+    if isinstance(thing, type) and issubclass(thing, kind):
+        return f"; did you mean an object of it, gf.{thing.__name__}(...)?"
+    if kind is Emitter and isinstance(thing, Source):
+        return "; did you mean gf.Emitter(shape, density=...)?"
+    if kind is Obstacle and isinstance(thing, Shape):
+        return "; did you mean gf.Obstacle(shape)?"
+    others: dict[str, Any] = {"emitters": Emitter, "obstacles": Obstacle, "forces": Force}
+    places = [name for name, other in others.items() if isinstance(thing, other)]
+    return f"; did you mean fluid.{places[0]}.add?" if places else ""
 
 
 def _names(kind: Any) -> str:

@@ -15,7 +15,7 @@ from gpufluid.checks import finite_number, finite_triple, flag, held, real_array
 from gpufluid.errors import GpufluidError, named
 from gpufluid.shapes import direction
 from gpufluid.sources import MAX_SEED
-from gpufluid.vectors import Floats, Triple
+from gpufluid.vectors import Floats, Vector
 
 AT_ONCE = 1e30  # a rate times dt above which single precision may hold it as infinite
 NARROWEST = 1e12  # 1/m: its square too is held in single precision
@@ -36,10 +36,10 @@ class Wind:
     Raises GpufluidError naming the field and what it should be.
     """
 
-    velocity: Triple
+    velocity: Vector
     rate: float = 1.0
     active: bool = True
-    center: Triple | None = None
+    center: Vector | None = None
     radius: float = 0.25
 
     def __post_init__(self) -> None:
@@ -73,8 +73,8 @@ class Vortex:
     Raises GpufluidError naming the field and what it should be.
     """
 
-    center: Triple
-    axis: Triple = (0.0, 1.0, 0.0)
+    center: Vector
+    axis: Vector = (0.0, 1.0, 0.0)
     strength: float = 1.0
     radius: float = 0.25
     active: bool = True
@@ -108,7 +108,7 @@ class Attractor:
     Raises GpufluidError naming the field and what it should be.
     """
 
-    center: Triple
+    center: Vector
     strength: float = 1.0
     radius: float = 0.25
     active: bool = True
@@ -158,7 +158,7 @@ class Turbulence:
     time: float = 1.0
     seed: int = 0
     active: bool = True
-    center: Triple | None = None
+    center: Vector | None = None
     radius: float = 0.25
 
     def __post_init__(self) -> None:

@@ -26,6 +26,7 @@ from gpufluid.checks import (
 )
 from gpufluid.errors import GpufluidError, each_once, named, one_of, short
 from gpufluid.image_files import read_image
+from gpufluid.vectors import Vector
 
 MOST_LIGHTS = 4  # beside the sun
 EXPOSURE = 0.95  # factor on radiance before the tone map
@@ -56,7 +57,7 @@ class Camera:
     Raises GpufluidError naming the field and what it should be.
     """
 
-    target: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    target: Vector = (0.0, 0.0, 0.0)
     distance: float = 2.0
     azimuth: float = 0.0
     elevation: float = 10.0
@@ -253,9 +254,9 @@ class Light:
     Raises GpufluidError naming the field and what it should be.
     """
 
-    direction: tuple[float, float, float] = (-0.75, -0.6, 0.3)
-    color: tuple[float, float, float] = (3.0, 2.8, 2.5)
-    ambient: tuple[float, float, float] = (0.16, 0.2, 0.28)
+    direction: Vector = (-0.75, -0.6, 0.3)
+    color: Vector = (3.0, 2.8, 2.5)
+    ambient: Vector = (0.16, 0.2, 0.28)
 
     def __post_init__(self) -> None:
         self.check()
@@ -281,8 +282,8 @@ class PointLight:
     Raises GpufluidError naming the field and what it should be.
     """
 
-    position: tuple[float, float, float]
-    color: tuple[float, float, float] = (1.0, 0.9, 0.75)
+    position: Vector
+    color: Vector = (1.0, 0.9, 0.75)
     radius: float = 0.05
 
     def __post_init__(self) -> None:
@@ -310,7 +311,7 @@ class SpotLight(PointLight):
     Raises GpufluidError naming the field and what it should be.
     """
 
-    direction: tuple[float, float, float] = (0.0, -1.0, 0.0)
+    direction: Vector = (0.0, -1.0, 0.0)
     angle: float = 40.0
     softness: float = 0.3
 
@@ -352,7 +353,7 @@ class Fire:
     kelvin_at_zero: float = 600.0
     kelvin_per_temperature: float = 600.0
     intensity: float = 30.0
-    core: tuple[float, float, float] = (0.0, 0.006, 0.035)
+    core: Vector = (0.0, 0.006, 0.035)
     glow: float = 1.0
     shimmer: float = 0.0
     soot: float = 0.0
@@ -401,7 +402,7 @@ class Smoke:
     """
 
     extinction: float = 40.0
-    albedo: tuple[float, float, float] = (0.9, 0.9, 0.92)
+    albedo: Vector = (0.9, 0.9, 0.92)
     anisotropy: float = 0.0
     pigments: tuple[tuple[float, float, float], ...] = (
         (0.95, 0.13, 0.08),
@@ -458,7 +459,7 @@ class Picture:
     slices: int | None = None
     method: str | None = None
     resolution: float = 1.0
-    floor_color: tuple[float, float, float] | None = None
+    floor_color: Vector | None = None
 
     def __post_init__(self) -> None:
         check_drawing(self.drawn_by, self.slices, self.resolution, "Picture.")

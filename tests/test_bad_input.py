@@ -670,6 +670,26 @@ def test_an_inflow_keeps_numbers_as_numbers() -> None:
     assert sides == gf.Boundaries(left=gf.Inflow((1.0, 0.0, 0.0), 0.5, 2.0))
 
 
+@pytest.mark.parametrize(
+    ("where", "thing", "meant"),
+    [
+        ("emitters", BALL, r"gf\.Emitter\(shape, density=\.\.\.\)\?"),
+        ("emitters", gf.Line([(0, 0, 0), (1, 1, 1)], 0.1), r"gf\.Emitter\(shape, density=\.\.\.\)\?"),
+        ("obstacles", BALL, r"gf\.Obstacle\(shape\)\?"),
+        ("emitters", gf.Obstacle(BALL), r"fluid\.obstacles\.add\?"),
+        ("obstacles", gf.Wind((1.0, 0.0, 0.0)), r"fluid\.forces\.add\?"),
+        ("forces", gf.Emitter(BALL, density=1.0), r"fluid\.emitters\.add\?"),
+        ("forces", gf.Wind, r"an object of it, gf\.Wind\(\.\.\.\)\?"),
+        ("forces", "wind", None),
+    ],
+)
+def test_what_goes_elsewhere_is_told(where: str, thing: object, meant: str | None) -> None:
+    with gf.Fluid(gf.Grid((4, 4, 4), 0.25), backend="numpy") as fluid:
+        with pytest.raises(gf.GpufluidError, match=f"; did you mean {meant}$" if meant else "got 'wind'$"):
+            getattr(fluid, where).add(thing)
+        assert not len(getattr(fluid, where))
+
+
 def test_nothing_is_in_a_fluid_twice() -> None:
     """It would count twice, which nobody sees; two alike are two."""
     with gf.Fluid(gf.Grid((4, 4, 4), 0.25), backend="numpy") as fluid:

@@ -457,6 +457,7 @@ def test_yes_and_no_in_either_language(full: Path, word: str) -> None:
         ),
         ("emitters[0].shape.radius=-1", r"emitters\[0\].shape: Sphere.radius must be a finite number > 0"),
         ("emitters[7].density=1", r"emitters\[7\].density: there are 2, counted from 0"),
+        ("lights[1].radius=1", r"lights\[1\].radius: there is one, number 0"),
         ("emitters.nope.density=1", "there is none with the name 'nope'$"),
         ("emitters.sauce.density=1", "there is none with the name 'sauce'; did you mean 'source'"),
         ("sides.left.kind=periodic", "sides.left: the table contains unknown field velocity"),

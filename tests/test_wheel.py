@@ -46,6 +46,7 @@ TYPED = """
 from collections.abc import Iterator
 
 import gpufluid as gf
+import numpy as np
 
 
 def story(ctx: object = None) -> Iterator[gf.Scene | None]:
@@ -54,14 +55,21 @@ def story(ctx: object = None) -> Iterator[gf.Scene | None]:
         yield None
 
 
+place = np.array((0.5, 0.5, 0.5))
+ball = gf.Obstacle(gf.Sphere(place, 0.1), position=place, spin=[0.0, 1.0, 0.0])
+ball.position = place
+gf.Emitter(gf.Sphere(radius=0.1), position=place, motion=place, density=1.0)
+gf.Scene(gf.Fluid(gf.Grid((8, 8, 8))), gf.Camera(place), lights=[gf.PointLight(place, color=[1, 0, 0])])
+gf.Vortex(place, axis=place, strength=1.0, radius=1.0)
 gf.run(story)
 gf.Fliud
 gf.Grid("8")
+gf.Vortex("here", strength=1.0, radius=1.0)
 """
 
 
 def test_a_type_checker_sees_the_public_names(tmp_path: Path) -> None:
-    """It took any misspelt name for one of the package, and refused a story."""
+    """It took any misspelt name for one of the package, and refused a story, and arrays as places."""
     (tmp_path / "typed.py").write_text(TYPED)
     # In this folder, where `make lint` has kept what it knows of the package.
     command = [sys.executable, "-m", "mypy", "--no-error-summary", str(tmp_path / "typed.py")]
@@ -70,6 +78,7 @@ def test_a_type_checker_sees_the_public_names(tmp_path: Path) -> None:
     assert told == [
         'Module has no attribute "Fliud"',
         'Argument 1 to "Grid" has incompatible type "str"',
+        'Argument 1 to "Vortex" has incompatible type "str"',
     ], done.stdout
 
 

@@ -169,7 +169,7 @@ def _demo_scene(name: str, changes: list[str]) -> Callable[..., Any]:
 
 def _named_scene(text: str, changes: list[str]) -> tuple[Callable[..., Any], str, Path | None]:
     """What builds the scene of a file, or else of a demo; its name; and the file that a window watches."""
-    from gpufluid.app.demos import demo_names
+    from gpufluid.app.demos import ALL_OF_THEM, demo_names
     from gpufluid.scene import scene_suffix
 
     path = Path(text)
@@ -179,7 +179,7 @@ def _named_scene(text: str, changes: list[str]) -> tuple[Callable[..., Any], str
         scene_suffix(text)  # before its name is one of a film
     except GpufluidError as error:
         told = "" if "did you mean" in str(error) else near(text, demo_names()) or _file_meant(path)
-        told = told or _mesh_meant(path)
+        told = told or _mesh_meant(path) or ("" if path.suffix or not path.name else ALL_OF_THEM)
         raise GpufluidError(f"{error}{told}") from None
     if not path.exists():
         raise GpufluidError(f"{text}: there is no such file{_file_meant(path)}")

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from gpufluid.errors import GpufluidError, one_of
+from gpufluid.errors import GpufluidError, near
 from gpufluid.scene import Scene
 from gpufluid.script import scene_function
 
 SUFFIXES = (".py", ".toml")
+PROGRAM = "embed_"  # what the names of other libraries' programs with the engine as a guest begin with
+ALL_OF_THEM = "; `gpufluid scenes` lists the demos"
 
 
 def demo_folder() -> Path:
@@ -26,16 +28,18 @@ def demo_folder() -> Path:
 def demo_names() -> list[str]:
     """Return the names of all demos, sorted."""
     files = (p for p in demo_folder().iterdir() if p.suffix in SUFFIXES)
-    # embed_*.py are programs of other libraries with the engine as a guest, to be run as they are
-    return sorted(p.stem for p in files if not p.stem.startswith(("_", "embed_")))
+    return sorted(p.stem for p in files if not p.stem.startswith(("_", PROGRAM)))
 
 
 def demo_file(name: str) -> Path:
-    """Return the file of a demo. Raises GpufluidError for a name that is none, naming the nearest."""
+    """Return the file of a demo. Raises GpufluidError for a name that is none, naming the nearest if any."""
     stem, _, suffix = name.rpartition(".")
     if f".{suffix}" in SUFFIXES and stem in demo_names():
         raise GpufluidError(f"demo must be a name, got {name!r}; did you mean {stem!r}?")
-    one_of(name, tuple(demo_names()), "demo")
+    if (program := demo_folder() / f"{name}.py").stem.startswith(PROGRAM) and program.is_file():
+        raise GpufluidError(f"{name} is no scene but a program of its own: python {program}")
+    if name not in demo_names():
+        raise GpufluidError(f"there is no demo {name!r}{near(name, demo_names()) or ALL_OF_THEM}")
     return next(path for suffix in SUFFIXES if (path := demo_folder() / (name + suffix)).is_file())
 
 
@@ -51,7 +55,7 @@ def demo_summary(name: str) -> str:
 def load_demo(name: str) -> Callable[..., Scene]:
     """Return the function that builds the scene of a demo.
 
-    Raises GpufluidError naming the demos there are, and the nearest, for a name that is none.
+    Raises GpufluidError for a name that is none, naming the nearest if any.
     """
     path = demo_file(name)
     if path.suffix == ".toml":

@@ -15,7 +15,7 @@ from gpufluid.render.camera import View, cells_of, clip_of_cells
 from gpufluid.render.painter import eye_of
 from gpufluid.render.solid_meshes import Placed, SolidMeshes
 from gpufluid.render.subject import FluidLike
-from gpufluid.vectors import Floats
+from gpufluid.vectors import Floats, Vector
 
 COARSER = (2, 3)  # times that the triangles of an icosahedron are halved, for balls that look small
 ROUND = 0.25  # pixels by which an outline may be off
@@ -55,7 +55,7 @@ class DrawnSolids(SolidMeshes):
         program: moderngl.Program,
         fluid: FluidLike,
         view: View,
-        paint: tuple[float, float, float],
+        paint: Vector,
         size: Size,
     ) -> None:
         """Draw what is `shown` of the obstacles of `fluid` into a picture of `size`."""

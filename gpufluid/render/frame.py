@@ -39,6 +39,7 @@ from gpufluid.render.solid_travel import draw_travel
 from gpufluid.render.subject import FluidLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import DEPTH
+from gpufluid.vectors import Vector
 from gpufluid.view import EXPOSURE, Background, Look, Picture, checked_background
 
 PAINT = (0.46, 0.115, 0.05)  # albedo of solids: terracotta
@@ -70,10 +71,10 @@ class FrameRenderer(Guest):
         size: Size = (640, 360),
         *,
         exposure: float = EXPOSURE,
-        paint: tuple[float, float, float] = PAINT,
+        paint: Vector = PAINT,
         volume: VolumeRenderer | None = None,
         background: Background = "studio",
-        floor_color: tuple[float, float, float] | None = None,
+        floor_color: Vector | None = None,
     ) -> None:
         self.ctx, self.exposure, self.paint, self.background = ctx, exposure, paint, background
         self.floor_color = floor_color

@@ -42,6 +42,7 @@ from gpufluid.render.volume_source import (
     volume_program,
     walking_program,
 )
+from gpufluid.vectors import Vector
 from gpufluid.view import Smoke
 
 ATTENUATIONS = ("exponential", "harris")
@@ -117,7 +118,7 @@ class LightVolume:
         """Those it holds."""
         return [self.layers, *([self._parts.lasts] if self._parts else ())]
 
-    def face(self, fluid: FluidLike, direction: tuple[float, float, float]) -> None:
+    def face(self, fluid: FluidLike, direction: Vector) -> None:
         """Let the light come along `direction` through the box of `fluid` where that is now."""
         moved = lag(fluid)
         if (direction, moved) != (self.frame.direction, self.frame.lag):  # else it is known where columns lie
@@ -126,7 +127,7 @@ class LightVolume:
     def update(
         self,
         fluid: FluidLike,
-        direction: tuple[float, float, float],
+        direction: Vector,
         smoke: Smoke,
         occupancy: Occupancy | None = None,
         reach: ReachPart | None = None,

@@ -22,7 +22,7 @@ from gpufluid.render.shadow_map import ShadowMap
 from gpufluid.render.subject import FluidLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import DEPTH
-from gpufluid.vectors import Floats
+from gpufluid.vectors import Floats, Vector
 from gpufluid.view import Background, Plate
 
 Boxes = Sequence[tuple[FluidLike, VolumeRenderer]]  # the fluids of a scene, and what draws the smoke of each
@@ -44,9 +44,9 @@ class Frame(NamedTuple):
     scene: SceneLike
     view: View
     targets: FrameTargets
-    paint: tuple[float, float, float]
+    paint: Vector
     background: Background
-    floor_color: tuple[float, float, float] | None
+    floor_color: Vector | None
     exposure: float
 
     @property

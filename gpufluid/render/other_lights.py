@@ -20,7 +20,7 @@ from gpufluid.render.fading import fading
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import Program, bind, matter, volume_program
-from gpufluid.vectors import Floats
+from gpufluid.vectors import Floats, Vector
 from gpufluid.view import Light, PointLight, Smoke, SpotLight
 
 SHARP = 1e-3  # of the cone, over which its edge fades at least
@@ -61,7 +61,7 @@ def cone_of(light: SpotLight) -> Floats:
     return np.array([*(steepness * unit(light.direction)), -steepness * outer])
 
 
-def unit(way: Sequence[float]) -> Floats:
+def unit(way: Vector) -> Floats:
     """`way` with length 1, however long it is."""
     scaled: Floats = np.array(way, np.float64) / np.abs(way).max()
     return scaled / float(np.linalg.norm(scaled))

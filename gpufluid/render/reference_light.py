@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
-from gpufluid.vectors import Floats
+from gpufluid.vectors import Floats, Vector
 
 MARGIN = 4  # columns of a tile beyond those of the box: one round the box, and room for the shear's fraction
 LANES = 4  # layers in a tile, one in each channel of its texels
@@ -46,7 +46,7 @@ class LightFrame:
     """
 
     grid: Grid
-    direction: tuple[float, float, float]
+    direction: Vector
     scale: float = 1.0
     lag: tuple[int, int, int] = (0, 0, 0)
 

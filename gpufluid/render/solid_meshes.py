@@ -17,7 +17,7 @@ from gpufluid.obstacles import Shape
 from gpufluid.periodic import HERE, held, moved, periods
 from gpufluid.render.subject import FluidLike, ObstacleLike
 from gpufluid.shapes import Box, Capsule, Cylinder, Plane, Sphere, placed_points
-from gpufluid.vectors import Floats, Triple
+from gpufluid.vectors import Floats, Triple, Vector
 
 CORNERS = np.array(list(product((True, False), repeat=3)))  # of a box, by axis: whether the low one
 
@@ -29,9 +29,9 @@ class Placed(NamedTuple):
 
     mesh: Mesh
     matrix: Floats
-    color: Triple | None = None
+    color: Vector | None = None
     gloss: float = 1.0
-    emission: Triple = (0.0, 0.0, 0.0)
+    emission: Vector = (0.0, 0.0, 0.0)
 
     def shines_by(self, place: Floats) -> bool:
         """Whether it glows, and the box round it holds a `place` of the world: a lamp there shines out."""
