@@ -56,7 +56,7 @@ def fields() -> Iterator[tuple[str, str, frozenset[str]]]:
         cls = getattr(gf, name)
         for field in dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ():
             words = frozenset(re.findall(r"\w+", str(field.type)))
-            number = words & {"float", "int", "Triple"} and not words & {"Callable", "dict"}
+            number = words & {"float", "int", "Triple", "Vector"} and not words & {"Callable", "dict"}
             if number and field.init and not field.name.startswith("_"):
                 yield name, field.name, words
 
@@ -67,7 +67,7 @@ EACH = list(fields())
 @pytest.mark.parametrize(("cls", "name", "kind"), EACH, ids=[f"{c}.{n}" for c, n, _ in EACH])
 def test_what_is_no_number_is_refused_by_its_name(cls: str, name: str, kind: frozenset[str]) -> None:
     bad = []
-    if not kind & {"Triple", "tuple"}:
+    if not kind & {"Triple", "Vector", "tuple"}:
         bad += [*NUMBERS, [1.0], np.array([1.0, 2.0])]
     else:
         bad += TRIPLES
