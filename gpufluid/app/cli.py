@@ -181,7 +181,10 @@ def _named_scene(text: str, changes: list[str]) -> tuple[Callable[..., Any], str
         told = "" if "did you mean" in str(error) else near(text, demo_names()) or _file_meant(path)
         told = told or _mesh_meant(path) or ("" if path.suffix or not path.name else ALL_OF_THEM)
         raise GpufluidError(f"{error}{told}") from None
-    if not path.exists():
+    there = False
+    with contextlib.suppress(OSError):  # of a name that is too long
+        there = path.exists()
+    if not there:
         raise GpufluidError(f"{text}: there is no such file{_file_meant(path)}")
     return functools.partial(gpufluid.Scene.load, path, changes=changes), path.stem, path
 
@@ -192,7 +195,9 @@ def _file_meant(path: Path) -> str:
 
     if str(path.parent) == "." and path.stem in demo_names():
         return f"; the demo is {path.stem!r}"
-    beside = sorted(path.parent.iterdir()) if path.parent.is_dir() else []
+    beside: list[Path] = []
+    with contextlib.suppress(OSError):  # there is no such folder
+        beside = sorted(path.parent.iterdir())
     stems = {one.stem: one for one in beside if one.suffix in SUFFIXES}
     close = difflib.get_close_matches(path.stem, stems, 1, ALIKE)
     return f"; did you mean {str(stems[close[0]])!r}?" if close else ""

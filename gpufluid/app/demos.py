@@ -36,7 +36,7 @@ def demo_file(name: str) -> Path:
     stem, _, suffix = name.rpartition(".")
     if f".{suffix}" in SUFFIXES and stem in demo_names():
         raise GpufluidError(f"demo must be a name, got {name!r}; did you mean {stem!r}?")
-    if (program := demo_folder() / f"{name}.py").stem.startswith(PROGRAM) and program.is_file():
+    if name.startswith(PROGRAM) and (program := demo_folder() / f"{name}.py") in demo_folder().iterdir():
         raise GpufluidError(f"{name} is no scene but a program of its own: python {program}")
     if name not in demo_names():
         raise GpufluidError(f"there is no demo {name!r}{near(name, demo_names()) or ALL_OF_THEM}")

@@ -26,7 +26,7 @@ from gpufluid.app.bench import (
     warm_up,
 )
 from gpufluid.errors import GpufluidError, MissingDependencyError
-from gpufluid.files import whole_file
+from gpufluid.files import check_file, whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
 from gpufluid.io.paths import check_place
@@ -95,7 +95,7 @@ def write_page(path: Path, ctx: moderngl.Context, samples: int = SAMPLES, sizes:
     """
     if path.suffix != ".md":
         raise GpufluidError(f"{path}: the page's name must end in .md")
-    check_place(path, "picture")  # before minutes are spent
+    check_place(check_file(path, overwrite=True), "picture")  # before minutes are spent
     try:
         import matplotlib as mpl
     except ImportError:
