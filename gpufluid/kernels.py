@@ -528,7 +528,7 @@ KERNELS: dict[str, Kernel] = {
             "solve_coarsest",
             PRESSURE,
             (_packed("divergence"),),
-            ("scale", "sweeps"),
+            ("scale", "sweeps", "omega"),
             weighted_reads=WEIGHTS,
         ),
         Kernel(

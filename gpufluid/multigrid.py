@@ -19,14 +19,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gpufluid.arguments import Openings
 from gpufluid.backend import Backend, FieldStore
+from gpufluid.boundaries import Boundaries
 from gpufluid.coarsest import inverse
+from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
 from gpufluid.pressure_problem import PressureProblem
 from gpufluid.solvers import Multigrid
 
 MOST_CYCLES = 8  # whose calls are kept: of a step whose length changes they would pile up
 SMALLEST = 4  # cells along the longest side of the coarsest grid, at most; without solids see `SOLVED`
-LAST_SWEEPS = 16, 40  # on the coarsest grid: where all its faces weigh the same, and elsewhere
+# On the coarsest grid: sweeps, and how far they go, best for 4 x 4 x 4 equal cells (Young 1954). Where
+# neighbours share a colour, round an odd number of cells, that is no further than 1.
+LAST, LAST_APART = (40, 1.0), (16, 1.4)
 # How far half sweeps of coarse grids go, by dimensions. With 1, two V-cycles would leave three times as much
 # of long waves (Yavneh 1996: red-black smoothing gains by it, most in 3D). Those of the finest grid go no
 # further than 1: red and black apart live on black cells being solved after a sweep.
@@ -214,9 +218,8 @@ class Chessboard(Finest):
 
     @staticmethod
     def fits(problem: PressureProblem) -> bool:
-        """Whether neighbours never share a colour."""
-        sides, cells = problem.variant.boundaries, problem.grid.cells
-        return not any(sides.periodic(a) and cells[a] % 2 for a in range(problem.grid.dimensions))
+        """Whether it can."""
+        return two_colours(problem.variant.boundaries, problem.grid)
 
     def load(self) -> None:
         """Take the divergence of both colours, and the black pressures: the first sweep makes red ones."""
@@ -285,6 +288,11 @@ class Chessboard(Finest):
             field.release()
 
 
+def two_colours(sides: Boundaries, grid: Grid) -> bool:
+    """Whether neighbours never share one of the colours of a chessboard."""
+    return not any(sides.periodic(a) and grid.cells[a] % 2 for a in range(grid.dimensions))
+
+
 def multigrid(rules: Multigrid, problem: PressureProblem, hierarchy: Hierarchy) -> None:
     """V-cycles, from the pressure as it is."""
     finest = hierarchy.prepare(problem)
@@ -304,7 +312,7 @@ def multigrid(rules: Multigrid, problem: PressureProblem, hierarchy: Hierarchy) 
 def v_cycle(finest: Finest, levels: Sequence[Level], sweeps: int, first: bool) -> Iterator[Call]:
     """Smooth, hand the residual down, take the correction, smooth again. first: after `Finest.load`."""
     if not levels:
-        yield from finest.smooth(LAST_SWEEPS[1], first)
+        yield from finest.smooth(LAST[0], first)
         return
     yield from finest.smooth(sweeps, first)
     yield finest.restrict(levels[0])
@@ -336,9 +344,12 @@ def _solve(level: Level, problem: PressureProblem) -> Call:
     }
     if level.inverse is not None and not problem.variant.solids:
         return level.backend.kernel("apply_inverse", PLAIN).bound(inverse=level.inverse, **given)
-    sweeps = LAST_SWEEPS[bool(level.openness)]
+    apart = two_colours(problem.variant.boundaries, level.backend.grid)
+    sweeps, omega = LAST_APART if apart else LAST
     variant = Variant(problem.variant.solids, weighted=True)
-    return level.backend.kernel("solve_coarsest", variant).bound(sweeps=sweeps, **given, **level.weights)
+    return level.backend.kernel("solve_coarsest", variant).bound(
+        sweeps=sweeps, omega=omega, **given, **level.weights
+    )
 
 
 def _restrict(

@@ -1,9 +1,9 @@
-// Red-black Gauss-Seidel sweeps of laplacian(pressure) = scale * divergence, m^2/s^2, from pressure 0 on a grid of a
+// Sweeps of red-black over-relaxation of laplacian(pressure) = scale * divergence, m^2/s^2, from pressure 0 on a grid of a
 // few cells, all in one pass: each texel solves the whole grid, which costs less than passes would. Packed: four cells along x,
 // one texel a row. SOLIDS may cut the grid into rooms: of those that no face leads out of the right sides lose their mean,
 // which nothing solves for and sweeps would pile up.
 
-uniform float scale;
+uniform float scale, omega;
 uniform int sweeps;
 
 const int rows = cells.y * cells.z, edge = cells.x - 1;
@@ -99,7 +99,7 @@ void kernel(ivec3 pack) {
             vec4 around = wx[row] * before + high_x(row) * after + wy[row] * p[y_down] + wy[y_up] * p[y_up]
                 + wz[row] * p[z_down] + wz[z_up] * p[z_up];
             bvec4 fluid = greaterThan(sum[row], vec4(0.0));
-            solved[row] = mix(vec4(0.0), (around - right[row]) / mix(vec4(1.0), sum[row], fluid), fluid);
+            solved[row] = mix(p[row], mix(vec4(0.0), (around - right[row]) / mix(vec4(1.0), sum[row], fluid), fluid), omega);
         }
         for (int row = 0; row < rows; ++row) {
             bool even = ((row % cells.y + row / cells.y + half_sweep) & 1) == 0;

@@ -197,9 +197,16 @@ def first_sweep(grid: Grid, variant: Variant, *, divergence: Array, **given: Any
 
 
 def solve_coarsest(
-    grid: Grid, variant: Variant, *, divergence: Array, scale: float, sweeps: int, **weights: Array
+    grid: Grid,
+    variant: Variant,
+    *,
+    divergence: Array,
+    scale: float,
+    sweeps: int,
+    omega: float,
+    **weights: Array,
 ) -> Array:
-    """Red-black Gauss-Seidel sweeps from pressure 0 on a coarse grid."""
+    """Sweeps of successive over-relaxation from pressure 0 on a coarse grid."""
     if variant.solids:
         divergence = _balanced_rooms(grid, divergence, np.concatenate(list(weights.values()), -1))
     p = np.zeros_like(divergence)
@@ -210,7 +217,7 @@ def solve_coarsest(
             pressure=p,
             divergence=divergence,
             scale=scale,
-            omega=1.0,
+            omega=omega,
             colour=n % 2,
             **weights,
         )
