@@ -46,7 +46,7 @@ from gpufluid.sources import Array, Emitter
 from gpufluid.stepper import Handle, Stepper, at_work, at_work_as, between_steps
 from gpufluid.things import Things
 from gpufluid.user_forces import Force, ForceField
-from gpufluid.vectors import Vector
+from gpufluid.vectors import Counts, Number, Triple, Vector
 
 if TYPE_CHECKING:
     import moderngl
@@ -134,19 +134,21 @@ class Fluid(Handle):
         size, name = self.grid.cell_size, self.backend_name
         return f"<gf.Fluid of {cells} cells of {size:.4g} m, {name}, at {self.time:.4g} s>"
 
-    def __setattr__(self, name: str, value: object) -> None:
-        if name == "grid":
-            raise GpufluidError("fluid.grid cannot be replaced: make another fluid")
-        if name in _SETTINGS:  # it would change nothing
-            raise UnknownNameError(
-                f"gf.Fluid has no {name!r}: say fluid.settings = fluid.settings.but({name}={value!r})"
-            )
-        part = self.__dict__.get(name)
-        if isinstance(part, Things):
-            raise GpufluidError(f"fluid.{name} cannot be replaced: add(...) to and remove(...) from it")
-        if isinstance(part, Field):
-            raise GpufluidError(f"fluid.{name} cannot be replaced: write(...) into it")
-        super().__setattr__(name, value)
+    if not TYPE_CHECKING:  # to which every name would be one
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if name == "grid":
+                raise GpufluidError("fluid.grid cannot be replaced: make another fluid")
+            if name in _SETTINGS:  # it would change nothing
+                raise UnknownNameError(
+                    f"gf.Fluid has no {name!r}: say fluid.settings = fluid.settings.but({name}={value!r})"
+                )
+            part = self.__dict__.get(name)
+            if isinstance(part, Things):
+                raise GpufluidError(f"fluid.{name} cannot be replaced: add(...) to and remove(...) from it")
+            if isinstance(part, Field):
+                raise GpufluidError(f"fluid.{name} cannot be replaced: write(...) into it")
+            super().__setattr__(name, value)
 
     @property
     def boundaries(self) -> Boundaries:
@@ -184,7 +186,7 @@ class Fluid(Handle):
         return self._backend.scrolled
 
     @property
-    def spare(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+    def spare(self) -> tuple[Triple, Triple]:
         """Cells at the low and at the high ends of the box in which pictures show no smoke, along (x, y, z).
 
         A box that follows a point moves by whole cells; what lies between these ends moves smoothly with the
@@ -221,7 +223,7 @@ class Fluid(Handle):
 
     @at_work
     @between_steps
-    def step(self, dt: float) -> None:
+    def step(self, dt: Number) -> None:
         """Advance by `dt` seconds; 0 changes nothing, nor does what is next to 0 in single precision (1e-36).
 
         Raises GpufluidError for a dt that is negative, NaN or infinite; for an emitter or obstacle that was
@@ -236,7 +238,7 @@ class Fluid(Handle):
             self._stepper.step(dt)
 
     @between_steps
-    def advance(self, dt: float, budget_ms: float = 4.0) -> bool:
+    def advance(self, dt: Number, budget_ms: Number = 4.0) -> bool:
         """Work on a step of `dt` seconds for about `budget_ms`; return True when it is finished.
 
         Call it once a frame in place of `step`: a step takes as many calls as it needs, and its result is
@@ -303,7 +305,7 @@ class Fluid(Handle):
 
     @at_work
     @between_steps
-    def scroll(self, cells: tuple[int, int, int]) -> None:
+    def scroll(self, cells: Counts) -> None:
         """Move the box by whole `cells` (i, j, k) along (x, y, z); the fluid stays where it is in the world.
 
         What is in the box before and after keeps its values, to the bit. What the box leaves behind is lost;
@@ -322,7 +324,7 @@ class Fluid(Handle):
     def follow(
         self,
         point: Vector,
-        dead_zone: float | Vector = 0.0,
+        dead_zone: Number | Vector = 0.0,
         axes: str | None = None,
     ) -> tuple[int, int, int]:
         """Scroll the box so that `point` (x, y, z), metres, stays near its middle; return by how many cells.
@@ -393,10 +395,10 @@ class Fluid(Handle):
         areas: ArrayLike,
         velocities: ArrayLike = (0.0, 0.0, 0.0),
         *,
-        drag_coefficient: float = SPHERE_DRAG,
+        drag_coefficient: Number = SPHERE_DRAG,
         volumes: ArrayLike = 0.0,
         center: Vector | None = None,
-        air_density: float = AIR_DENSITY,
+        air_density: Number = AIR_DENSITY,
         gravity: Vector = GRAVITY,
     ) -> BodyForces:
         """Ask for the force and torque of the flow on a rigid body of yours, without waiting for the GPU.

@@ -23,6 +23,7 @@ from gpufluid.obstacles import Obstacle, as_now
 from gpufluid.provenance import Provenance
 from gpufluid.shapes import Capsule, Sphere
 from gpufluid.sources import Emitter, Source
+from gpufluid.vectors import Vector
 from gpufluid.view import Camera, Fire, Light, Look, Picture, PointLight, Smoke
 
 Story = Iterator[Any]
@@ -418,9 +419,9 @@ class Scene:
         shape: Source,
         density: float = 0.0,
         *,
-        color: tuple[float, float, float] | None = None,
+        color: Vector | None = None,
         temperature: float | None = None,
-        velocity: tuple[float, float, float] | None = None,
+        velocity: Vector | None = None,
         fluid: Fluid | None = None,
         falloff: float | None = None,
     ) -> None:
@@ -435,7 +436,7 @@ class Scene:
         emitter = Emitter(shape, density * rate, temperature, velocity, falloff, color=dye)
         self._marks.append((target, target.emitters.add(emitter)))
 
-    def stroke(self, start: Sequence[float], end: Sequence[float], hand: Hand | None = None) -> None:
+    def stroke(self, start: Vector, end: Vector, hand: Hand | None = None) -> None:
         """Move a hand through the fluid from `start` to `end` (x, y, z), metres, in the next frame.
 
         hand: None is the scene's own, or `Hand()`. With several fluids it acts on the one whose box `end`

@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Triple = tuple[float, float, float]
-if TYPE_CHECKING:
-    Vector = Sequence[float] | NDArray[Any]  # what users give: any three numbers in a row
-else:
-    Vector = Triple  # what scene files and panels read in its place
+if TYPE_CHECKING:  # what users give, who may keep everything in arrays
+    Number = float | np.floating[Any] | np.integer[Any]
+    Vector = Sequence[float] | NDArray[Any]  # any three numbers in a row
+    Pair = Sequence[float] | NDArray[Any]
+    Counts = Sequence[int] | NDArray[Any]
+    Vectors = Sequence[Vector] | NDArray[Any]
+else:  # what scene files and panels read in their place
+    Number, Vector, Pair = float, Triple, tuple[float, float]
+    Counts, Vectors = tuple[int, int, int], tuple[Triple, ...]
