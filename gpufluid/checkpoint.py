@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from gpufluid.boundaries import Boundaries
 from gpufluid.checks import finite_number, whole_triple
-from gpufluid.errors import GLUnavailableError, GpufluidError, ShapeWarning
+from gpufluid.errors import GLUnavailableError, GpufluidError, ShapeWarning, counted
 from gpufluid.files import named_file, open_plain, whole_file
 from gpufluid.grid import FARTHEST, Grid
 from gpufluid.mesh import Mesh
@@ -159,7 +159,8 @@ def restore(fluid: Fluid, path: str | os.PathLike[str]) -> None:
         raise GpufluidError(f"{file}: is of {found.grid}, which is not this fluid's: {made}")
     if len(found.before) != len(obstacles):
         raise GpufluidError(
-            f"{file}: is of a fluid with {len(found.before)} obstacles, and this one has {len(obstacles)}"
+            f"{file}: is of a fluid with {counted(len(found.before), 'obstacle')}, and this one has "
+            f"{len(obstacles)}"
         )
     # what has not changed since is this fluid's own, and need not be voxelized again; of what has bent since
     # the last step the next one is to know that

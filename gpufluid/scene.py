@@ -13,7 +13,7 @@ from typing import Any
 
 from gpufluid.checkpoint import saved_time
 from gpufluid.checks import finite_number, finite_triple, whole_number
-from gpufluid.errors import GpufluidError, each_once, named, several, told_of
+from gpufluid.errors import GpufluidError, counted, each_once, named, several, told_of
 from gpufluid.files import named_file
 from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
@@ -296,7 +296,8 @@ class Scene:
         differently. Raises GpufluidError as `Fluid.restore` does, and for a scene that ends before.
         """
         if len(paths) != len(self.fluids):
-            raise GpufluidError(f"{len(self.fluids)} files are needed, one for each fluid, got {len(paths)}")
+            files = counted(len(self.fluids), "file")
+            raise GpufluidError(f"Scene.resume needs {files}, one for each fluid, got {len(paths)}")
         end = saved_time(paths[0]) - self.fluid.time
         while self.time < end - 0.5 * self.dt:
             before = self.frame

@@ -235,7 +235,8 @@ def _chosen(cells: Cells | Sequence[Cells | None] | None, boxes: int, path: Path
     """The cells asked for, box by box. Raises SceneError for more than there are boxes."""
     given: list[Any] = [] if not cells else [cells] if isinstance(cells[0], Integral) else list(cells)
     if len(given) > boxes:
-        raise SceneError(f"{path}: cells for {len(given)} grids were given, but there are {boxes}")
+        has = "is one" if boxes == 1 else f"are {boxes}"
+        raise SceneError(f"{path}: cells for {len(given)} grids were given, but there {has}")
     return [*given, *[None] * (boxes - len(given))]
 
 

@@ -95,6 +95,9 @@ gf.Grid("8")
 gf.Vortex("here", strength=1.0, radius=1.0)
 fluid.densty
 fluid.smokee = 1.0
+fluid.emitters[0] = gf.Emitter(gf.Sphere())
+fluid.emitters += [gf.Emitter(gf.Sphere())]
+fluid.density[0]
 gf.FrameRenderer(fluid.ctx).paynt = place
 gf.VolumeRenderer(fluid.ctx).slises = 4
 """
@@ -113,6 +116,9 @@ def test_a_type_checker_sees_the_public_names(tmp_path: Path) -> None:
         'Argument 1 to "Vortex" has incompatible type "str"',
         '"Fluid" has no attribute "densty"',
         '"Fluid" has no attribute "smokee"',
+        'Unsupported target for indexed assignment ("Things[Emitter]")',
+        'Unsupported left operand type for + ("Things[Emitter]")',
+        'Value of type "ScalarField" is not indexable',
         '"FrameRenderer" has no attribute "paynt"',
         '"VolumeRenderer" has no attribute "slises"',
     ], done.stdout

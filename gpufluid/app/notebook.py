@@ -20,7 +20,7 @@ from gpufluid.app.hands import Brush, forward_of
 from gpufluid.app.play import check_size, checked_scene
 from gpufluid.app.studio_pick import Ray, ray_through
 from gpufluid.checks import finite_number
-from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.errors import GpufluidError, MissingDependencyError, counted
 from gpufluid.files import whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.io.film import Film, require_av
@@ -269,7 +269,7 @@ class ShownFilm:
         }
 
     def __repr__(self) -> str:
-        return f"<a film of {self.frames} frames, {self.size[0]} x {self.size[1]}>"
+        return f"<a film of {counted(self.frames, 'frame')}, {self.size[0]} x {self.size[1]}>"
 
 
 def _filmed(stage: NotebookStage, seconds: float) -> ShownFilm:

@@ -85,8 +85,7 @@ class Glyphs(Chart, InScene):
                 first[a] = (self.position - grid.origin[a]) / grid.cell_size
         if counts.prod() > MOST_ARROWS:
             raise GpufluidError(
-                f"Glyphs: a spacing of {spacing:g} cells makes {counts.prod()} arrows, "
-                f"the limit is {MOST_ARROWS}"
+                f"Glyphs.spacing: {spacing:g} makes {counts.prod()} arrows, the limit is {MOST_ARROWS}"
             )
         nx, ny, nz = (int(n) for n in counts)
         return (nx, ny, nz), first, spacing

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.checks import finite_number, finite_triple, flag, share, whole_number
-from gpufluid.errors import GpufluidError, named
+from gpufluid.errors import GpufluidError, counted, named
 from gpufluid.flow_views import Seeds, check_seeds
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.field import Field
@@ -99,9 +99,8 @@ class _Lines(Chart, InScene):
     def seeds(self, seeds: ArrayLike) -> None:
         points = check_seeds(seeds, type(self).__name__)
         if points.shape != self._checked_seeds.shape:
-            raise GpufluidError(
-                f"{type(self).__name__}.seeds must stay {len(self._checked_seeds)} points, got {len(points)}"
-            )
+            many = counted(len(self._checked_seeds), "point")
+            raise GpufluidError(f"{type(self).__name__}.seeds must stay {many}, got {len(points)}")
         self._checked_seeds = points
 
     def _make(self, size: tuple[int, int]) -> None:
