@@ -253,7 +253,7 @@ class Fluid(Handle):
         Raises GpufluidError as `step` does, MissingDependencyError without the package greenlet.
         """
         started = perf_counter()
-        self.check_alive()
+        self._stepper.check_alive()
         dt = finite_number(dt, "dt", low=0.0)
         budget = 1e-3 * finite_number(budget_ms, "budget_ms", above=0.0, most=math.inf)
         stepper = self._stepper
@@ -481,7 +481,7 @@ class Fluid(Handle):
         Raises GpufluidError for a file that is missing, cut short, altered, or of another version, before any
         field is made, and as the constructor does.
         """
-        return load(cls, path, ctx, backend)
+        return load(cls, path, ctx, backend, cls._take_over)
 
     @at_work
     @between_steps
@@ -492,14 +492,11 @@ class Fluid(Handle):
         again continues, bit for bit if they are the same. Colour and flames that are not in the file become
         0. Raises GpufluidError as `load` does.
         """
-        restore(self, path)
+        restore(self, path, type(self)._take_over)
 
     @at_work_as("Fluid.load")
-    def take_over(self, found: Contents) -> None:
-        """Add the things and take the state that a file holds: `load` and `restore` do so.
-
-        found: what was read of it. Raises GpufluidError where that does not fit this fluid.
-        """
+    def _take_over(self, found: Contents) -> None:
+        """Add the things and take the state that were `found` in a file; raise where that does not fit."""
         for name, some in found.things.items():
             for thing in some:
                 getattr(self, name).add(thing)
@@ -595,7 +592,7 @@ class Fluid(Handle):
         from gpufluid.gl.passes import give
         from gpufluid.gl.state import lent
 
-        self.check_alive()
+        self._stepper.check_alive()
         fields = {"scalars": self.scalars, "velocity": self.velocity_field}
         assert self.device is not None  # or there were no velocity_field
         known = hosts_program(program, self.device.ctx, unit, "Fluid.give", prefix, tuple(fields))
@@ -639,13 +636,10 @@ class Fluid(Handle):
                     part.release()
                 self._backend.release()
 
-    def check_memory(self, cells: int, what: str) -> None:
-        """Raise GpufluidError where so many `cells`, told of as `what`, take more memory than there is."""
-        self._backend.check_memory(cells, what)
-
-    def check_alive(self) -> None:
-        """Raise GpufluidError after `release`."""
-        self._stepper.check_alive()
+    @property
+    def released(self) -> bool:
+        """Whether nothing can be done with it any more: after `release`, or that of a context of yours."""
+        return self._stepper.released or self._backend.gone
 
     def __enter__(self) -> Fluid:
         return self
@@ -679,9 +673,15 @@ class Fluid(Handle):
         self._solver.forces.compile(force, self._solver.variant)
 
     def _check_obstacle(self, obstacle: Obstacle) -> None:
-        self.check_alive()
+        self._stepper.check_alive()
         self._solver.check_obstacles()
         doubt_obstacle(obstacle, self.grid, self.boundaries)
+
+
+def check_together(fluids: Sequence[Fluid]) -> None:
+    """Raise GpufluidError where all `fluids` of a scene take more memory than there is."""
+    cells = sum(fluid.grid.cell_count for fluid in fluids)
+    fluids[0]._backend.check_memory(cells, f"all boxes together, {cells} cells,")
 
 
 def _check_sides(boundaries: object) -> None:

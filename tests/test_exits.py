@@ -372,7 +372,7 @@ def test_a_process_that_ends_waits_for_no_release(tmp_path: Path, last: bool) ->
 
     with pytest.raises(KeyboardInterrupt):
         play.play(scene, name="a", out=tmp_path / "a.mp4", size=(16, 16), progress=False, last=last)
-    assert made[0]._stepper.released == (not last)
+    assert made[0].released == (not last)
     assert frame_count(tmp_path / "a.mp4") == 1
     made[0].release()
 

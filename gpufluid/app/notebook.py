@@ -112,7 +112,7 @@ def _scene_of(
     if size is not None:
         check_size(size)
     first = fluid.fluid if isinstance(fluid, Scene) else fluid
-    first.check_alive()
+    _check_alive(first)
     if renderer is not None and getattr(renderer, "ctx", None) is not first.ctx:
         raise GpufluidError("renderer must be a gf.FrameRenderer in the GL context of the fluid (fluid.ctx)")
     if isinstance(fluid, Scene):
@@ -227,10 +227,15 @@ class NotebookStage:
     def _use_context(self) -> Any:
         """Make the fluid's context current, whichever was: between cells other fluids work in theirs."""
         fluid = self.scene.fluid
-        fluid.check_alive()
+        _check_alive(fluid)
         assert fluid.ctx is not None  # checked
         fluid.ctx.__enter__()
         return fluid.ctx
+
+
+def _check_alive(fluid: Fluid) -> None:
+    if fluid.released:
+        raise GpufluidError("this Fluid was released")
 
 
 class ShownFilm:
