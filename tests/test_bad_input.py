@@ -736,6 +736,16 @@ def test_nothing_is_in_a_scene_twice(make: Callable[[Any], object], says: str) -
 LAMP, SEEN, BORN = gf.PointLight((0, 1, 0)), gf.SliceView(), gf.ParticleSource(gf.Sphere())
 
 
+def test_lights_and_views_of_a_scene_are_lists() -> None:
+    """A tuple that was put in their place stayed one, and took no more."""
+    with gf.Fluid(FLAT, backend="numpy") as fluid:
+        scene = gf.Scene(fluid, lights=(LAMP,), views=(SEEN,))
+        scene.lights, scene.views = (*scene.lights, gf.PointLight((1, 1, 0))), ()
+        scene.lights.append(gf.PointLight((0, 1, 1)))
+        scene.views.append(SEEN)
+        assert (len(scene.lights), scene.views) == (3, [SEEN])
+
+
 def test_things_in_a_fluid_are_told_from_a_list() -> None:
     """Words of a list lead to those that there are."""
     with gf.Fluid(FLAT, backend="numpy") as fluid:

@@ -85,6 +85,9 @@ source = gf.ParticleSource(gf.Sphere(place, 0.1), color=place, velocity=place)
 views = [lines, gf.ParticlesView(sources=[source]), gf.SliceView(point=place, normal=place, range=[0, 1])]
 scene = gf.Scene(fluid, camera, smoke=smoke, hand=hand, views=[*views, gf.IsoSurfaceView(color=place)])
 scene.picture.background = place
+scene.lights = (gf.PointLight(place),)
+scene.lights.append(gf.Light(place))
+scene.views.append(lines)
 scene.draw(gf.Image(np.ones((2, 2)), size=[1.0, 1.0]), 1.0, color=place, velocity=place)
 scene.stroke(place, place)
 gf.grid_of_seeds(place, place, np.array((2, 2, 2)))
@@ -98,6 +101,7 @@ fluid.smokee = 1.0
 fluid.emitters[0] = gf.Emitter(gf.Sphere())
 fluid.emitters += [gf.Emitter(gf.Sphere())]
 fluid.density[0]
+scene.lights + (gf.PointLight(place),)
 gf.FrameRenderer(fluid.ctx).paynt = place
 gf.VolumeRenderer(fluid.ctx).slises = 4
 """
@@ -109,7 +113,8 @@ def test_a_type_checker_sees_the_public_names(tmp_path: Path) -> None:
     # In this folder, where `make lint` has kept what it knows of the package.
     command = [sys.executable, "-m", "mypy", "--no-error-summary", str(tmp_path / "typed.py")]
     done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
-    told = [re.sub(";.*|  .*", "", line.partition("error: ")[2]) for line in done.stdout.splitlines()]
+    errors = [line.partition("error: ")[2] for line in done.stdout.splitlines() if "error: " in line]
+    told = [re.sub(";.*|  .*", "", error) for error in errors]
     assert told == [
         'Module has no attribute "Fliud"',
         'Argument 1 to "Grid" has incompatible type "str"',
@@ -119,6 +124,7 @@ def test_a_type_checker_sees_the_public_names(tmp_path: Path) -> None:
         'Unsupported target for indexed assignment ("Things[Emitter]")',
         'Unsupported left operand type for + ("Things[Emitter]")',
         'Value of type "ScalarField" is not indexable',
+        'No overload variant of "__add__" of "list" matches argument type "tuple[PointLight]"',
         '"FrameRenderer" has no attribute "paynt"',
         '"VolumeRenderer" has no attribute "slises"',
     ], done.stdout
