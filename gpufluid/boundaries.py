@@ -9,6 +9,7 @@ from typing import Any
 from gpufluid.checks import finite_number, finite_triple, flag
 from gpufluid.errors import GpufluidError, named, near, one_of
 from gpufluid.settings import SLIPS
+from gpufluid.vectors import Triple, Vector
 
 SIDES = ("left", "right", "bottom", "top", "back", "front")  # x-, x+, y-, y+, z-, z+
 
@@ -26,7 +27,7 @@ class Wall:
     """
 
     slip: str = "no"
-    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    velocity: Vector = (0.0, 0.0, 0.0)
     temperature: float | None = None
 
     def __post_init__(self) -> None:
@@ -56,7 +57,7 @@ class Inflow:
     Raises GpufluidError naming the field and its limit.
     """
 
-    velocity: tuple[float, float, float]
+    velocity: Vector
     density: float = 0.0
     temperature: float | None = None
 
@@ -178,10 +179,11 @@ class Boundaries:
         """True if the low side of `axis`, or the `high` one, sets its flow: it is a wall or an inflow."""
         return isinstance(self.sides[2 * axis + high], Wall | Inflow)
 
-    def velocity(self, side: int) -> tuple[float, float, float]:
+    def velocity(self, side: int) -> Triple:
         """The velocity, m/s, that `side` (0 .. 5 as in `sides`) gives the fluid if it is closed, else 0."""
         at = self.sides[side]
-        return at.velocity if isinstance(at, Wall | Inflow) else (0.0, 0.0, 0.0)
+        u, v, w = at.velocity if isinstance(at, Wall | Inflow) else (0.0, 0.0, 0.0)
+        return u, v, w
 
     def temperature(self, side: int) -> float | None:
         """The temperature that `side` conducts into the fluid; None if it has none or is not a wall."""

@@ -17,6 +17,7 @@ import os
 import re
 import struct
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from math import prod
@@ -29,7 +30,7 @@ from numpy.typing import NDArray
 
 from gpufluid.boundaries import Boundaries
 from gpufluid.checks import finite_number, whole_triple
-from gpufluid.errors import GLUnavailableError, GpufluidError, ShapeWarning
+from gpufluid.errors import GLUnavailableError, GpufluidError, ShapeWarning, counted
 from gpufluid.files import named_file, open_plain, whole_file
 from gpufluid.grid import FARTHEST, Grid
 from gpufluid.mesh import Mesh
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     import moderngl
 
     from gpufluid.fluid import Fluid
+
+    TakeOver = Callable[[Fluid, "Contents"], None]  # gives a fluid what was found in a file
 
 FORMAT = 1
 HEADER = "checkpoint.json"
@@ -120,7 +123,11 @@ def take(fluid: Fluid, state: State, last_dt: float) -> Taken:
 
 
 def load(
-    kind: type[Fluid], path: str | os.PathLike[str], ctx: moderngl.Context | None, backend: str | None
+    kind: type[Fluid],
+    path: str | os.PathLike[str],
+    ctx: moderngl.Context | None,
+    backend: str | None,
+    take_over: TakeOver,
 ) -> Fluid:
     """Return the fluid in the file `path`; see `Fluid.load`."""
     file, found = named_file(path), _contents(path)
@@ -139,7 +146,7 @@ def load(
     try:
         with catch_warnings():
             simplefilter("ignore", ShapeWarning)  # they came when the obstacle was first added
-            fluid.take_over(found)
+            take_over(fluid, found)
     except BaseException as error:
         fluid.release()
         if isinstance(error, GLUnavailableError) or not isinstance(error, Exception):
@@ -150,7 +157,7 @@ def load(
     return fluid
 
 
-def restore(fluid: Fluid, path: str | os.PathLike[str]) -> None:
+def restore(fluid: Fluid, path: str | os.PathLike[str], take_over: TakeOver) -> None:
     """Bring `fluid` to the state in the file `path`; see `Fluid.restore`."""
     file, found = named_file(path), _contents(path)
     obstacles = list(fluid.obstacles)
@@ -159,7 +166,8 @@ def restore(fluid: Fluid, path: str | os.PathLike[str]) -> None:
         raise GpufluidError(f"{file}: is of {found.grid}, which is not this fluid's: {made}")
     if len(found.before) != len(obstacles):
         raise GpufluidError(
-            f"{file}: is of a fluid with {len(found.before)} obstacles, and this one has {len(obstacles)}"
+            f"{file}: is of a fluid with {counted(len(found.before), 'obstacle')}, and this one has "
+            f"{len(obstacles)}"
         )
     # what has not changed since is this fluid's own, and need not be voxelized again; of what has bent since
     # the last step the next one is to know that
@@ -172,7 +180,7 @@ def restore(fluid: Fluid, path: str | os.PathLike[str]) -> None:
     if len(voxels) == len(obstacles):
         voxels = [(_own(v[0], o.shape), *v[1:]) for v, o in zip(voxels, obstacles, strict=True)]
     try:
-        fluid.take_over(replace(found, things={}, before=before, voxels=voxels))
+        take_over(fluid, replace(found, things={}, before=before, voxels=voxels))
     except GpufluidError as error:
         raise GpufluidError(f"{file}: cannot be loaded: {error}") from error
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, Literal
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError
-from gpufluid.vectors import Vector
+from gpufluid.vectors import Counts, Number, Pair, Vector
 
 LARGEST = 3.4e38  # what single precision holds
 
@@ -45,14 +44,15 @@ def radiance(value: Vector, name: str) -> tuple[float, float, float]:
     return triple
 
 
-def whole_triple(value: Sequence[int], name: str, most: int) -> tuple[int, int, int]:
+def whole_triple(value: Counts, name: str, most: int) -> tuple[int, int, int]:
     """Return `value` as three whole numbers in -`most` .. `most`, or raise naming it."""
+    given: Any = value
     try:
-        i, j, k = value
+        i, j, k = given
     except (TypeError, ValueError):
-        i = j = k = math.nan  # type: ignore[assignment]
+        i = j = k = math.nan
     for n in (i, j, k):
-        if isinstance(n, bool) or not isinstance(n, Integral) or abs(n) > most:
+        if isinstance(n, bool) or not isinstance(n, Integral) or abs(int(n)) > most:
             raise GpufluidError(
                 f"{name} must be three whole numbers (i, j, k) of at most {most:g} in size, got {value!r}"
             )
@@ -60,7 +60,7 @@ def whole_triple(value: Sequence[int], name: str, most: int) -> tuple[int, int, 
 
 
 def finite_number(
-    value: float, name: str, *, low: float = -math.inf, above: float = -math.inf, most: float = LARGEST
+    value: Number, name: str, *, low: float = -math.inf, above: float = -math.inf, most: float = LARGEST
 ) -> float:
     """Return `value` as a finite float >= `low`, > `above` and in -`most` .. `most`, or raise naming it."""
     try:
@@ -139,7 +139,7 @@ def share(value: float, name: str) -> float:
     return number
 
 
-def low_and_high(value: Sequence[float], name: str) -> tuple[float, float]:
+def low_and_high(value: Pair, name: str) -> tuple[float, float]:
     """Return `value` as two finite floats (low, high), low < high, or raise naming it.
 
     Who asks takes None as well, for the range of what is shown, and the message says so.

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from gpufluid.checks import finite_number, finite_triple, held, real_array
 from gpufluid.errors import GpufluidError
 from gpufluid.probes import Samples
-from gpufluid.vectors import Floats, Vector
+from gpufluid.vectors import Floats, Number, Vector
 
 SPHERE_DRAG = 0.47  # of a sphere, Reynolds numbers 1e3 to 2e5 (Hoerner 1965, Fluid-Dynamic Drag, chapter 3)
 AIR_DENSITY = 1.2  # kg/m^3, at 20 degrees C and sea level
@@ -72,10 +72,10 @@ def parts_of(
     *,
     areas: ArrayLike,
     velocities: ArrayLike,
-    drag_coefficient: float,
+    drag_coefficient: Number,
     volumes: ArrayLike,
     center: Vector | None,
-    air_density: float,
+    air_density: Number,
     gravity: Vector,
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """What `BodyForces` takes of a body: arms, velocities, strength, lift; see `Fluid.forces_on`.

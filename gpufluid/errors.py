@@ -81,6 +81,11 @@ def short(text: str) -> str:
     return line if len(line) <= MOST_TOLD else f"{line[:half]} ... {line[-half:]}"
 
 
+def counted(count: int, what: str) -> str:
+    """So many of `what`, a word for one of them: "1 frame", "2 frames"."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 @contextmanager
 def told_of(file: Path, place: Callable[[Exception], str]) -> Iterator[None]:
     """Errors inside become a SceneError that names `file` and the `place` in it that they come from.

@@ -61,15 +61,15 @@ class Field(Handle, ABC):
             raise ValueError(f"{self.name} is read back from where it is kept, which makes a copy")
         return np.asarray(self.read(), dtype)
 
-    def __getitem__(self, index: object) -> NoReturn:
-        """Raise GpufluidError: what reads the whole is no line that may be written for every cell."""
-        raise GpufluidError(f"{self.name} is read as a whole: fluid.{self.name}.read()[...]")
+    if not TYPE_CHECKING:  # to which every name would be one, and all that raises here would be right
 
-    def __setitem__(self, index: object, values: object) -> NoReturn:
-        """Raise GpufluidError."""
-        raise GpufluidError(f"{self.name} is written as a whole: fluid.{self.name}.write(array)")
+        def __getitem__(self, index: object) -> NoReturn:
+            """Raise GpufluidError: what reads the whole is no line that may be written for every cell."""
+            raise GpufluidError(f"{self.name} is read as a whole: fluid.{self.name}.read()[...]")
 
-    if not TYPE_CHECKING:  # to which every name would be one
+        def __setitem__(self, index: object, values: object) -> NoReturn:
+            """Raise GpufluidError."""
+            raise GpufluidError(f"{self.name} is written as a whole: fluid.{self.name}.write(array)")
 
         def __getattr__(self, name: str) -> NoReturn:
             told = f"{type(self).__name__!r} object has no attribute {name!r}"

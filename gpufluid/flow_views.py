@@ -27,9 +27,8 @@ from gpufluid.errors import GpufluidError, each_once, named, near, one_of, sever
 from gpufluid.grid import AXES
 from gpufluid.shapes import HALF_SPACE, Box, Capsule, Cylinder, Sphere, direction
 from gpufluid.sources import Emitter
-from gpufluid.vectors import Triple
+from gpufluid.vectors import Counts, Pair, Vector
 
-Range = tuple[float, float]
 SolidShape = Sphere | Box | Cylinder | Capsule
 FIELDS = (
     *("density", "temperature", "fuel", "pressure", "divergence", "speed", "velocity_x", "velocity_y"),
@@ -58,9 +57,9 @@ class ParticleSource:
     shape: SolidShape | Emitter
     rate: float | None = None
     share: float = 1.0
-    color: Triple | None = None
-    last_color: Triple | None = None
-    velocity: Triple | None = None
+    color: Vector | None = None
+    last_color: Vector | None = None
+    velocity: Vector | None = None
     spread: float = 0.0
     active: bool = True
 
@@ -122,9 +121,9 @@ class Seeds:
     Raises GpufluidError naming the value and its limit.
     """
 
-    low: Triple
-    high: Triple
-    counts: tuple[int, int, int]
+    low: Vector
+    high: Vector
+    counts: Counts
 
     def __post_init__(self) -> None:
         self.low, self.high = finite_triple(self.low, "Seeds.low"), finite_triple(self.high, "Seeds.high")
@@ -211,7 +210,7 @@ def _check_word(value: Any, name: str) -> None:
         raise GpufluidError(f"{name} must be a name or None, got {value!r}")
 
 
-WORD, COLOR, RANGE = _rule(_check_word), _rule(color_triple, kept=True), _rule(low_and_high)
+WORD, COLOR, RANGE = _rule(_check_word), _rule(color_triple, kept=True), _rule(low_and_high, kept=True)
 
 
 @dataclass(kw_only=True)
@@ -298,7 +297,7 @@ class ParticlesView(FlowView):
     blend: str = _name("additive", "additive", "alpha")
     opacity: float = _share(0.2)
     colors: str | None = _name(None, *MAPS, None)
-    range: Range | None = dataclasses.field(default=None, metadata=RANGE)
+    range: Pair | None = dataclasses.field(default=None, metadata=RANGE)
     legend: bool = _flag(False)
     response: float = _number(0.0, low=0.0)
     fall: float = _number(0.0, low=-np.inf)
@@ -337,7 +336,7 @@ class _Lines(FlowView):
     fade: float = _share(0.25)
     opacity: float = _share(1.0)
     colors: str | None = _name(None, *MAPS, None)
-    range: Range | None = dataclasses.field(default=None, metadata=RANGE)
+    range: Pair | None = dataclasses.field(default=None, metadata=RANGE)
     legend: bool = _flag(False)
 
     def check(self) -> None:
@@ -393,7 +392,7 @@ class GlyphsView(FlowView):
     position: float | None = _number(None, low=-np.inf)
     length: float | None = _number(None, above=0.0)
     colors: str | None = _name(None, *MAPS, None)
-    range: Range | None = dataclasses.field(default=None, metadata=RANGE)
+    range: Pair | None = dataclasses.field(default=None, metadata=RANGE)
     legend: bool = _flag(False)
 
 
@@ -409,10 +408,10 @@ class SliceView(FlowView):
     field: str = _name("speed", *FIELDS)
     axis: str = _name("z", *AXES)
     position: float | None = _number(None, low=-np.inf)
-    point: Triple | None = None
-    normal: Triple | None = None
+    point: Vector | None = None
+    normal: Vector | None = None
     colors: str | None = _name(None, *MAPS, None)
-    range: Range | None = dataclasses.field(default=None, metadata=RANGE)
+    range: Pair | None = dataclasses.field(default=None, metadata=RANGE)
     opacity: float = _share(1.0)
     contours: int = _whole(0, 0, 100)
     legend: bool = _flag(True)
@@ -436,7 +435,7 @@ class IsoSurfaceView(FlowView):
     MADE = "IsoSurface"
     field: str = _name("density", *FIELDS)
     level: float | None = _number(None, low=-np.inf)
-    color: Triple = dataclasses.field(default=(0.80, 0.82, 0.86), metadata=COLOR)
+    color: Vector = dataclasses.field(default=(0.80, 0.82, 0.86), metadata=COLOR)
     smooth: bool = _flag(True)
 
 
@@ -452,7 +451,7 @@ class VoxelsView(FlowView):
     MADE = "VoxelView"
     style: str = _name("wires", "wires", "cubes")
     surface: bool = _flag(False)
-    color: Triple = dataclasses.field(default=(0.36, 0.78, 0.86), metadata=COLOR)
-    surface_color: Triple = dataclasses.field(default=(0.72, 0.36, 0.22), metadata=COLOR)
+    color: Vector = dataclasses.field(default=(0.36, 0.78, 0.86), metadata=COLOR)
+    surface_color: Vector = dataclasses.field(default=(0.72, 0.36, 0.22), metadata=COLOR)
     fill: float = _number(0.84, above=0.0, most=1.0)
     line_width: float = _number(1.0, above=0.0)

@@ -46,7 +46,7 @@ from gpufluid.sources import Array, Emitter
 from gpufluid.stepper import Handle, Stepper, at_work, at_work_as, between_steps
 from gpufluid.things import Things
 from gpufluid.user_forces import Force, ForceField
-from gpufluid.vectors import Vector
+from gpufluid.vectors import Counts, Number, Triple, Vector
 
 if TYPE_CHECKING:
     import moderngl
@@ -134,19 +134,21 @@ class Fluid(Handle):
         size, name = self.grid.cell_size, self.backend_name
         return f"<gf.Fluid of {cells} cells of {size:.4g} m, {name}, at {self.time:.4g} s>"
 
-    def __setattr__(self, name: str, value: object) -> None:
-        if name == "grid":
-            raise GpufluidError("fluid.grid cannot be replaced: make another fluid")
-        if name in _SETTINGS:  # it would change nothing
-            raise UnknownNameError(
-                f"gf.Fluid has no {name!r}: say fluid.settings = fluid.settings.but({name}={value!r})"
-            )
-        part = self.__dict__.get(name)
-        if isinstance(part, Things):
-            raise GpufluidError(f"fluid.{name} cannot be replaced: add(...) to and remove(...) from it")
-        if isinstance(part, Field):
-            raise GpufluidError(f"fluid.{name} cannot be replaced: write(...) into it")
-        super().__setattr__(name, value)
+    if not TYPE_CHECKING:  # to which every name would be one
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if name == "grid":
+                raise GpufluidError("fluid.grid cannot be replaced: make another fluid")
+            if name in _SETTINGS:  # it would change nothing
+                raise UnknownNameError(
+                    f"gf.Fluid has no {name!r}: say fluid.settings = fluid.settings.but({name}={value!r})"
+                )
+            part = self.__dict__.get(name)
+            if isinstance(part, Things):
+                raise GpufluidError(f"fluid.{name} cannot be replaced: add(...) to and remove(...) from it")
+            if isinstance(part, Field):
+                raise GpufluidError(f"fluid.{name} cannot be replaced: write(...) into it")
+            super().__setattr__(name, value)
 
     @property
     def boundaries(self) -> Boundaries:
@@ -184,7 +186,7 @@ class Fluid(Handle):
         return self._backend.scrolled
 
     @property
-    def spare(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+    def spare(self) -> tuple[Triple, Triple]:
         """Cells at the low and at the high ends of the box in which pictures show no smoke, along (x, y, z).
 
         A box that follows a point moves by whole cells; what lies between these ends moves smoothly with the
@@ -221,7 +223,7 @@ class Fluid(Handle):
 
     @at_work
     @between_steps
-    def step(self, dt: float) -> None:
+    def step(self, dt: Number) -> None:
         """Advance by `dt` seconds; 0 changes nothing, nor does what is next to 0 in single precision (1e-36).
 
         Raises GpufluidError for a dt that is negative, NaN or infinite; for an emitter or obstacle that was
@@ -236,7 +238,7 @@ class Fluid(Handle):
             self._stepper.step(dt)
 
     @between_steps
-    def advance(self, dt: float, budget_ms: float = 4.0) -> bool:
+    def advance(self, dt: Number, budget_ms: Number = 4.0) -> bool:
         """Work on a step of `dt` seconds for about `budget_ms`; return True when it is finished.
 
         Call it once a frame in place of `step`: a step takes as many calls as it needs, and its result is
@@ -251,7 +253,7 @@ class Fluid(Handle):
         Raises GpufluidError as `step` does, MissingDependencyError without the package greenlet.
         """
         started = perf_counter()
-        self.check_alive()
+        self._stepper.check_alive()
         dt = finite_number(dt, "dt", low=0.0)
         budget = 1e-3 * finite_number(budget_ms, "budget_ms", above=0.0, most=math.inf)
         stepper = self._stepper
@@ -303,7 +305,7 @@ class Fluid(Handle):
 
     @at_work
     @between_steps
-    def scroll(self, cells: tuple[int, int, int]) -> None:
+    def scroll(self, cells: Counts) -> None:
         """Move the box by whole `cells` (i, j, k) along (x, y, z); the fluid stays where it is in the world.
 
         What is in the box before and after keeps its values, to the bit. What the box leaves behind is lost;
@@ -322,7 +324,7 @@ class Fluid(Handle):
     def follow(
         self,
         point: Vector,
-        dead_zone: float | Vector = 0.0,
+        dead_zone: Number | Vector = 0.0,
         axes: str | None = None,
     ) -> tuple[int, int, int]:
         """Scroll the box so that `point` (x, y, z), metres, stays near its middle; return by how many cells.
@@ -393,10 +395,10 @@ class Fluid(Handle):
         areas: ArrayLike,
         velocities: ArrayLike = (0.0, 0.0, 0.0),
         *,
-        drag_coefficient: float = SPHERE_DRAG,
+        drag_coefficient: Number = SPHERE_DRAG,
         volumes: ArrayLike = 0.0,
         center: Vector | None = None,
-        air_density: float = AIR_DENSITY,
+        air_density: Number = AIR_DENSITY,
         gravity: Vector = GRAVITY,
     ) -> BodyForces:
         """Ask for the force and torque of the flow on a rigid body of yours, without waiting for the GPU.
@@ -479,7 +481,7 @@ class Fluid(Handle):
         Raises GpufluidError for a file that is missing, cut short, altered, or of another version, before any
         field is made, and as the constructor does.
         """
-        return load(cls, path, ctx, backend)
+        return load(cls, path, ctx, backend, cls._take_over)
 
     @at_work
     @between_steps
@@ -490,14 +492,11 @@ class Fluid(Handle):
         again continues, bit for bit if they are the same. Colour and flames that are not in the file become
         0. Raises GpufluidError as `load` does.
         """
-        restore(self, path)
+        restore(self, path, type(self)._take_over)
 
     @at_work_as("Fluid.load")
-    def take_over(self, found: Contents) -> None:
-        """Add the things and take the state that a file holds: `load` and `restore` do so.
-
-        found: what was read of it. Raises GpufluidError where that does not fit this fluid.
-        """
+    def _take_over(self, found: Contents) -> None:
+        """Add the things and take the state that were `found` in a file; raise where that does not fit."""
         for name, some in found.things.items():
             for thing in some:
                 getattr(self, name).add(thing)
@@ -593,7 +592,7 @@ class Fluid(Handle):
         from gpufluid.gl.passes import give
         from gpufluid.gl.state import lent
 
-        self.check_alive()
+        self._stepper.check_alive()
         fields = {"scalars": self.scalars, "velocity": self.velocity_field}
         assert self.device is not None  # or there were no velocity_field
         known = hosts_program(program, self.device.ctx, unit, "Fluid.give", prefix, tuple(fields))
@@ -637,13 +636,10 @@ class Fluid(Handle):
                     part.release()
                 self._backend.release()
 
-    def check_memory(self, cells: int, what: str) -> None:
-        """Raise GpufluidError where so many `cells`, told of as `what`, take more memory than there is."""
-        self._backend.check_memory(cells, what)
-
-    def check_alive(self) -> None:
-        """Raise GpufluidError after `release`."""
-        self._stepper.check_alive()
+    @property
+    def released(self) -> bool:
+        """Whether nothing can be done with it any more: after `release`, or that of a context of yours."""
+        return self._stepper.released or self._backend.gone
 
     def __enter__(self) -> Fluid:
         return self
@@ -677,9 +673,15 @@ class Fluid(Handle):
         self._solver.forces.compile(force, self._solver.variant)
 
     def _check_obstacle(self, obstacle: Obstacle) -> None:
-        self.check_alive()
+        self._stepper.check_alive()
         self._solver.check_obstacles()
         doubt_obstacle(obstacle, self.grid, self.boundaries)
+
+
+def check_together(fluids: Sequence[Fluid]) -> None:
+    """Raise GpufluidError where all `fluids` of a scene take more memory than there is."""
+    cells = sum(fluid.grid.cell_count for fluid in fluids)
+    fluids[0]._backend.check_memory(cells, f"all boxes together, {cells} cells,")
 
 
 def _check_sides(boundaries: object) -> None:

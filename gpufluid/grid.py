@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.checks import LARGEST, finite_number, finite_triple
 from gpufluid.errors import GpufluidError, named, one_of
+from gpufluid.vectors import Counts, Number, Vector
 
 LARGEST_HALF = 65504.0  # the largest half float; what is beyond ends there
 TINY = 2.0**-120  # what a pass writes below it is 0: denormal numbers are slow, and would not decay further
@@ -40,6 +42,10 @@ class Grid:
     cells: tuple[int, int, int]
     cell_size: float = 1.0
     origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    if TYPE_CHECKING:  # what is given need not be what is read
+
+        def __init__(self, cells: Counts, cell_size: Number = 1.0, origin: Vector = ...) -> None: ...
 
     def __post_init__(self) -> None:
         try:

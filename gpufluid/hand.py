@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gpufluid.checks import finite_number, radiance
 from gpufluid.errors import named
-from gpufluid.vectors import Triple
+from gpufluid.vectors import Vector
 
 REACH = 0.03  # of the box's longest side, where a hand has no reach of its own
 
@@ -26,7 +26,7 @@ class Hand:
     reach: float | None = None
     push: float = 1.0
     density: float = 8.0
-    color: Triple | None = None
+    color: Vector | None = None
     temperature: float | None = None
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gpufluid.checks import finite_number
-from gpufluid.errors import GpufluidError, one_of
+from gpufluid.errors import GpufluidError, counted, one_of
 
 EASES = ("linear", "smooth", "spline", "step")
 LONGEST = 500  # characters of a formula
@@ -48,8 +48,8 @@ class Keys:
             value = tuple(finite_number(v, f"the value of keys[{number}]") for v in numbers)
             if self.values and len(value) != len(self.values[0]):
                 raise GpufluidError(
-                    f"keys must hold values alike, but keys[{number}] holds {len(value)} numbers and the "
-                    f"first {len(self.values[0])}"
+                    f"keys must hold values alike, but keys[{number}] holds "
+                    f"{counted(len(value), 'number')} and the first {len(self.values[0])}"
                 )
             self.single = not several
             self.times.append(time)

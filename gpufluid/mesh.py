@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.checks import finite_number, finite_triple, held, real_array, whole_number
-from gpufluid.errors import GpufluidError, named
+from gpufluid.errors import GpufluidError, counted, named
 from gpufluid.mesh_files import read_triangles
 from gpufluid.mesh_forms import icosahedron, split_in_four, trefoil_curve, tube_round, turned
 from gpufluid.shapes import Capsule, placed_points, positive_triple
@@ -64,7 +64,7 @@ class Mesh:
         return mesh
 
     def __repr__(self) -> str:
-        return f"Mesh({len(self.vertices)} vertices, {len(self.triangles)} triangles)"
+        return f"Mesh({len(self.vertices)} vertices, {counted(len(self.triangles), 'triangle')})"
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Mesh:

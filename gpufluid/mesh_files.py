@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.errors import GpufluidError, MissingDependencyError, counted
 from gpufluid.files import open_plain
 from gpufluid.vectors import Floats
 
@@ -73,8 +73,8 @@ def _whole_stl(file: Path, data: bytes) -> bytes:
     size = STL_HEADER + STL_TRIANGLE * count
     if size > len(data):
         raise GpufluidError(
-            f"{short} its {count} triangles take {size} bytes, and it has {len(data)}, enough for "
-            f"{(len(data) - STL_HEADER) // STL_TRIANGLE}"
+            f"{short} with {counted(count, 'triangle')} it takes {size} bytes, and it has {len(data)}, "
+            f"enough for {(len(data) - STL_HEADER) // STL_TRIANGLE}"
         )
     return data[:size]
 

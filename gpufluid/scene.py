@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpufluid.checkpoint import saved_time
 from gpufluid.checks import finite_number, finite_triple, whole_number
-from gpufluid.errors import GpufluidError, each_once, named, several, told_of
+from gpufluid.errors import GpufluidError, counted, each_once, named, several, told_of
 from gpufluid.files import named_file
 from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
@@ -23,6 +23,7 @@ from gpufluid.obstacles import Obstacle, as_now
 from gpufluid.provenance import Provenance
 from gpufluid.shapes import Capsule, Sphere
 from gpufluid.sources import Emitter, Source
+from gpufluid.vectors import Listed, Vector
 from gpufluid.view import Camera, Fire, Light, Look, Picture, PointLight, Smoke
 
 Story = Iterator[Any]
@@ -80,7 +81,7 @@ class Scene:
     title: str = "gpufluid"
     frame: int = 0
     fire: Fire | None = None
-    lights: Sequence[Light | PointLight] = ()
+    lights: Listed[Light | PointLight] = ()  # type: ignore[assignment]
     picture: Picture = field(default_factory=Picture)
     frames: int | None = None
     story: Story | None = None
@@ -89,7 +90,7 @@ class Scene:
     seed: int = 0
     hand: Hand | None = None
     touched: bool = False
-    views: Sequence[FlowView] = ()
+    views: Listed[FlowView] = ()  # type: ignore[assignment]
     live: Any = None  # what draws the views, made by the renderer that first does
     provenance: Provenance = field(default_factory=Provenance, init=False, repr=False, compare=False)
     _time: float = field(default=0.0, init=False, repr=False)
@@ -118,6 +119,13 @@ class Scene:
         if unplaced:
             self.place_camera([self.camera])
 
+    if not TYPE_CHECKING:  # to which every name would be one
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if name in ("lights", "views") and isinstance(value, tuple):
+                value = list(value)  # which may be added to: each picture checks them
+            super().__setattr__(name, value)
+
     def _check(self) -> None:
         """Raise GpufluidError naming the first field that no scene can have."""
         finite_number(self.dt, "Scene.dt", low=0.0)
@@ -139,9 +147,6 @@ class Scene:
             if not isinstance(other, Fluid):
                 raise GpufluidError(f"Scene.others[{number}] must be a gf.Fluid, got {other!r}")
         each_once(self.fluids, "Scene.fluids")
-        for name in ("lights", "views"):  # which may be added to: each picture checks them
-            if isinstance(getattr(self, name), tuple):
-                setattr(self, name, list(getattr(self, name)))
         if self.update is not None and not callable(self.update):
             raise GpufluidError(f"Scene.update must be a function (scene, time) or None, got {self.update!r}")
         if self.story is not None and not isinstance(self.story, Iterator):
@@ -295,7 +300,8 @@ class Scene:
         differently. Raises GpufluidError as `Fluid.restore` does, and for a scene that ends before.
         """
         if len(paths) != len(self.fluids):
-            raise GpufluidError(f"{len(self.fluids)} files are needed, one for each fluid, got {len(paths)}")
+            files = counted(len(self.fluids), "file")
+            raise GpufluidError(f"Scene.resume needs {files}, one for each fluid, got {len(paths)}")
         end = saved_time(paths[0]) - self.fluid.time
         while self.time < end - 0.5 * self.dt:
             before = self.frame
@@ -418,9 +424,9 @@ class Scene:
         shape: Source,
         density: float = 0.0,
         *,
-        color: tuple[float, float, float] | None = None,
+        color: Vector | None = None,
         temperature: float | None = None,
-        velocity: tuple[float, float, float] | None = None,
+        velocity: Vector | None = None,
         fluid: Fluid | None = None,
         falloff: float | None = None,
     ) -> None:
@@ -435,7 +441,7 @@ class Scene:
         emitter = Emitter(shape, density * rate, temperature, velocity, falloff, color=dye)
         self._marks.append((target, target.emitters.add(emitter)))
 
-    def stroke(self, start: Sequence[float], end: Sequence[float], hand: Hand | None = None) -> None:
+    def stroke(self, start: Vector, end: Vector, hand: Hand | None = None) -> None:
         """Move a hand through the fluid from `start` to `end` (x, y, z), metres, in the next frame.
 
         hand: None is the scene's own, or `Hand()`. With several fluids it acts on the one whose box `end`

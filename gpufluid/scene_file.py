@@ -20,7 +20,7 @@ import numpy as np
 from gpufluid.boundaries import SIDES, Boundaries, Wall
 from gpufluid.errors import GpufluidError, SceneError, ShapeWarning, near, short
 from gpufluid.files import open_plain, readable
-from gpufluid.fluid import Fluid
+from gpufluid.fluid import Fluid, check_together
 from gpufluid.grid import Grid
 from gpufluid.scene import Cells, Scene, box_names, direction_of_view
 from gpufluid.scene_parts import Builder
@@ -187,8 +187,7 @@ def build(
             if prefix and not _unsaid(box.name):
                 builder.call(fluids[-1], box.name, f"{prefix}name")
             with builder.at(f"{prefix}grid"):
-                total = sum(fluid.grid.cell_count for fluid in fluids)
-                fluids[0].check_memory(total, f"all boxes together, {total} cells,")
+                check_together(fluids)
         looks["views"] = _views(builder, table, fluids)
         looks["camera"] = _camera(builder, table.camera, fluids)
         with builder.at("the top"):
@@ -235,7 +234,8 @@ def _chosen(cells: Cells | Sequence[Cells | None] | None, boxes: int, path: Path
     """The cells asked for, box by box. Raises SceneError for more than there are boxes."""
     given: list[Any] = [] if not cells else [cells] if isinstance(cells[0], Integral) else list(cells)
     if len(given) > boxes:
-        raise SceneError(f"{path}: cells for {len(given)} grids were given, but there are {boxes}")
+        has = "is one" if boxes == 1 else f"are {boxes}"
+        raise SceneError(f"{path}: cells for {len(given)} grids were given, but there {has}")
     return [*given, *[None] * (boxes - len(given))]
 
 

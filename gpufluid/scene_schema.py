@@ -19,7 +19,7 @@ from typing import Any
 from gpufluid import boundaries, flow_views, hand, settings, shapes, solvers, sources, user_forces, view
 from gpufluid.boundaries import SIDES
 from gpufluid.combustion import Combustion
-from gpufluid.errors import MissingDependencyError, SceneError, near, short
+from gpufluid.errors import MissingDependencyError, SceneError, counted, near, short
 from gpufluid.grid import Grid
 from gpufluid.obstacles import Obstacle
 from gpufluid.vectors import Triple
@@ -366,7 +366,7 @@ def _expected(what: str, hints: Sequence[Any]) -> str:
     parts = {part for hint in hints for part in (hint, *typing.get_args(hint))}
     found = re.match(r"Expected `([^`]*)`(?: of length \d+)?, got (.*)", what)
     if found and tables.turn in parts:
-        got = f"{found[2]} numbers" if found[2].isdigit() else found[2]
+        got = counted(int(found[2]), "number") if found[2].isdigit() else found[2]
         return f"Expected {{ axis = [x, y, z], degrees = ... }}, or a quaternion [x, y, z, w], got {got}"
     if found is None or tables.track not in parts or " | " not in found[1]:
         return what

@@ -29,7 +29,7 @@ from gpufluid.grid import CellBox
 from gpufluid.image_files import read_image
 from gpufluid.mesh import Mesh
 from gpufluid.shapes import Analytic, rotation_matrix
-from gpufluid.vectors import Floats, Vector
+from gpufluid.vectors import Floats, Pair, Vector
 
 EDGES = ("gaussian", "hard")
 BEZIER_PARTS = 32  # straight parts of a cubic: off the curve by at most 1e-3 of its longest second difference
@@ -122,7 +122,7 @@ class Image:
         self,
         source: str | os.PathLike[str] | ArrayLike,
         center: Vector = (0.0, 0.0, 0.0),
-        size: tuple[float, float] = (1.0, 1.0),
+        size: Pair = (1.0, 1.0),
         thickness: float | None = None,
     ) -> None:
         self.pixels: Final = _luminance(source)

@@ -10,6 +10,7 @@ from gpufluid.errors import GpufluidError, short
 from gpufluid.obstacles import Obstacle, Shape
 from gpufluid.sources import Emitter, Source
 from gpufluid.user_forces import Force
+from gpufluid.view import Light, PointLight
 
 WAYS = "add(thing), insert(index, thing), remove(thing) and clear()"
 Thing = TypeVar("Thing", Emitter, Obstacle, Force)
@@ -75,15 +76,19 @@ class Things(Generic[Thing]):
     def __getitem__(self, index: int) -> Thing:
         return self._things[index]
 
-    def __setitem__(self, index: object, thing: object) -> NoReturn:
-        """Raise GpufluidError: what takes its place is added, and checked."""
-        raise GpufluidError(f"{_names(self._kind)} comes there by {WAYS}")
+    if not TYPE_CHECKING:  # to which every name would be one, and all that raises here would be right
 
-    def __delitem__(self, index: object) -> NoReturn:
-        """Raise GpufluidError: what goes is named."""
-        raise GpufluidError(f"{_names(self._kind)} goes by remove(thing) or clear()")
+        def __setitem__(self, index: object, thing: object) -> NoReturn:
+            """Raise GpufluidError: what takes its place is added, and checked."""
+            raise GpufluidError(f"{_names(self._kind)} comes there by {WAYS}")
 
-    if not TYPE_CHECKING:  # to which every name would be one
+        def __delitem__(self, index: object) -> NoReturn:
+            """Raise GpufluidError: what goes is named."""
+            raise GpufluidError(f"{_names(self._kind)} goes by remove(thing) or clear()")
+
+        def __add__(self, more: object) -> NoReturn:
+            """Raise GpufluidError, for += as well."""
+            raise GpufluidError(f"{_names(self._kind)} comes there by {WAYS}")
 
         def __getattr__(self, name: str) -> NoReturn:
             told = f"{type(self).__name__!r} object has no attribute {name!r}"
@@ -100,6 +105,11 @@ def _meant(kind: Any, thing: object) -> str:
         return "; did you mean gf.Emitter(shape, density=...)?"
     if kind is Obstacle and isinstance(thing, Shape):
         return "; did you mean gf.Obstacle(shape)?"
+    if isinstance(thing, list | tuple | Things) and any(isinstance(one, kind) for one in thing):
+        return "; did you mean to add them one by one?"
+    if isinstance(thing, Light | PointLight):
+        lit = "light=..." if isinstance(thing, Light) else "lights=[...]"
+        return f"; did you mean gf.Scene(fluid, {lit})?"
     others: dict[str, Any] = {"emitters": Emitter, "obstacles": Obstacle, "forces": Force}
     places = [name for name, other in others.items() if isinstance(thing, other)]
     return f"; did you mean fluid.{places[0]}.add?" if places else ""

@@ -26,7 +26,7 @@ from gpufluid.checks import (
 )
 from gpufluid.errors import GpufluidError, each_once, named, one_of, short
 from gpufluid.image_files import read_image
-from gpufluid.vectors import Vector
+from gpufluid.vectors import Triple, Vector, Vectors
 
 MOST_LIGHTS = 4  # beside the sun
 EXPOSURE = 0.95  # factor on radiance before the tone map
@@ -83,7 +83,7 @@ class Camera:
         self.far = finite_number(self.far, "Camera.far", above=self.near)
 
     @property
-    def eye(self) -> tuple[float, float, float]:
+    def eye(self) -> Triple:
         """Where the camera stands, metres: put it there, and it looks at the `target` from there.
 
         Raises GpufluidError for what is no place, and for one where a camera cannot stand.
@@ -94,7 +94,7 @@ class Camera:
         return x + across * math.sin(a), y + self.distance * math.sin(e), z + across * math.cos(a)
 
     @eye.setter
-    def eye(self, place: tuple[float, float, float]) -> None:
+    def eye(self, place: Vector) -> None:
         place = finite_triple(place, "Camera.eye")
         x, y, z = (p - t for p, t in zip(place, self.target, strict=True))
         elevation = math.degrees(math.atan2(y, math.hypot(x, z)))
@@ -133,7 +133,7 @@ class Camera:
         right = (math.cos(a), 0.0, -math.sin(a))
         return right, (-math.sin(a) * math.sin(e), math.cos(e), -math.cos(a) * math.sin(e))
 
-    def frame(self, low: Sequence[float], high: Sequence[float], aspect: float = 16.0 / 9.0) -> None:
+    def frame(self, low: Vector, high: Vector, aspect: float = 16.0 / 9.0) -> None:
         """Look at the box from `low` to `high` (x, y, z), metres, from far enough away to see all of it.
 
         The direction of view stays. aspect: width of the picture over its height. The clipping distances are
@@ -225,7 +225,7 @@ def _plate(source: Any) -> NDArray[np.uint8]:
     return kept
 
 
-Background = str | tuple[float, float, float] | Plate
+Background = str | Vector | Plate
 
 
 def checked_background(value: Any, name: str) -> Background:
@@ -404,7 +404,7 @@ class Smoke:
     extinction: float = 40.0
     albedo: Vector = (0.9, 0.9, 0.92)
     anisotropy: float = 0.0
-    pigments: tuple[tuple[float, float, float], ...] = (
+    pigments: Vectors = (
         (0.95, 0.13, 0.08),
         (0.12, 0.85, 0.16),
         (0.1, 0.2, 0.97),

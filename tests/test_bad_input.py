@@ -12,6 +12,7 @@ import pytest
 from sharing import CELLS
 
 import gpufluid as gf
+from gpufluid.keyframes import Keys
 
 pytestmark = pytest.mark.usefixtures("one_context")
 
@@ -680,6 +681,10 @@ def test_an_inflow_keeps_numbers_as_numbers() -> None:
         ("obstacles", gf.Wind((1.0, 0.0, 0.0)), r"fluid\.forces\.add\?"),
         ("forces", gf.Emitter(BALL, density=1.0), r"fluid\.emitters\.add\?"),
         ("forces", gf.Wind, r"an object of it, gf\.Wind\(\.\.\.\)\?"),
+        ("emitters", [gf.Emitter(BALL, density=1.0)] * 2, r"to add them one by one\?"),
+        ("obstacles", (gf.Obstacle(BALL),), r"to add them one by one\?"),
+        ("emitters", gf.PointLight((0, 1, 0)), r"gf\.Scene\(fluid, lights=\[\.\.\.\]\)\?"),
+        ("forces", gf.Light(), r"gf\.Scene\(fluid, light=\.\.\.\)\?"),
         ("forces", "wind", None),
     ],
 )
@@ -731,6 +736,16 @@ def test_nothing_is_in_a_scene_twice(make: Callable[[Any], object], says: str) -
 LAMP, SEEN, BORN = gf.PointLight((0, 1, 0)), gf.SliceView(), gf.ParticleSource(gf.Sphere())
 
 
+def test_lights_and_views_of_a_scene_are_lists() -> None:
+    """A tuple that was put in their place stayed one, and took no more."""
+    with gf.Fluid(FLAT, backend="numpy") as fluid:
+        scene = gf.Scene(fluid, lights=(LAMP,), views=(SEEN,))
+        scene.lights, scene.views = (*scene.lights, gf.PointLight((1, 1, 0))), ()
+        scene.lights.append(gf.PointLight((0, 1, 1)))
+        scene.views.append(SEEN)
+        assert (len(scene.lights), scene.views) == (3, [SEEN])
+
+
 def test_things_in_a_fluid_are_told_from_a_list() -> None:
     """Words of a list lead to those that there are."""
     with gf.Fluid(FLAT, backend="numpy") as fluid:
@@ -745,6 +760,10 @@ def test_things_in_a_fluid_are_told_from_a_list() -> None:
         assert (raised.value.name, raised.value.obj) == ("colour", things), "what Python suggests another for"
         with pytest.raises(gf.GpufluidError, match=r"a gf.Emitter comes there by add\(thing\)"):
             things[0] = gf.Emitter(BALL)
+        with pytest.raises(gf.GpufluidError, match=r"a gf.Emitter comes there by add\(thing\)"):
+            fluid.emitters += [gf.Emitter(BALL)]  # type: ignore[operator, assignment]
+        with pytest.raises(gf.GpufluidError, match=r"a gf.Emitter comes there by add\(thing\)"):
+            things + things
         with pytest.raises(gf.GpufluidError, match=r"a gf.Emitter goes by remove\(thing\)"):
             del things[0]
         with pytest.raises(gf.GpufluidError, match="index must be a whole number, got 'first'"):
@@ -753,6 +772,21 @@ def test_things_in_a_fluid_are_told_from_a_list() -> None:
         fluid.emitters.add(gf.Emitter(BALL))
         with pytest.raises(gf.GpufluidError, match="this ndarray is not in the fluid"):
             things.remove(np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    ("slip", "says"),
+    [
+        (lambda f: gf.Scene(f).resume("a", "b"), "needs 1 file, one for each fluid, got 2$"),
+        (lambda f: Keys([(0, 1.0), (1, (1, 2))]), r"keys\[1\] holds 2 numbers and the first 1$"),
+        (lambda f: Keys([(0, (1, 2)), (1, 1.0)]), r"keys\[1\] holds 1 number and the first 2$"),
+    ],
+)
+def test_one_is_told_as_one(slip: Callable[[Any], object], says: str) -> None:
+    """Of one file, "1 files are needed"."""
+    with gf.Fluid(FLAT, backend="numpy") as fluid, pytest.raises(gf.GpufluidError, match=says):
+        slip(fluid)
+    assert repr(gf.Mesh(np.eye(3), [[0, 1, 2]])) == "Mesh(3 vertices, 1 triangle)"
 
 
 def test_a_released_fluid_takes_no_obstacle() -> None:

@@ -50,13 +50,16 @@ TRIPLES: list[Any] = [
 ]
 
 
+ROWS = {"Triple", "Vector", "Vectors", "Pair", "Counts"}  # of numbers, as types name them
+
+
 def fields() -> Iterator[tuple[str, str, frozenset[str]]]:
     """Class, field and the words of its type, for every number that a public dataclass takes."""
     for name in gf.__all__:
         cls = getattr(gf, name)
         for field in dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ():
             words = frozenset(re.findall(r"\w+", str(field.type)))
-            number = words & {"float", "int", "Triple", "Vector"} and not words & {"Callable", "dict"}
+            number = words & {"float", "int", *ROWS} and not words & {"Callable", "dict"}
             if number and field.init and not field.name.startswith("_"):
                 yield name, field.name, words
 
@@ -67,7 +70,7 @@ EACH = list(fields())
 @pytest.mark.parametrize(("cls", "name", "kind"), EACH, ids=[f"{c}.{n}" for c, n, _ in EACH])
 def test_what_is_no_number_is_refused_by_its_name(cls: str, name: str, kind: frozenset[str]) -> None:
     bad = []
-    if not kind & {"Triple", "Vector", "tuple"}:
+    if not kind & {"tuple", *ROWS}:
         bad += [*NUMBERS, [1.0], np.array([1.0, 2.0])]
     else:
         bad += TRIPLES
@@ -102,6 +105,7 @@ def test_what_is_no_number_is_refused_by_its_name(cls: str, name: str, kind: fro
 def test_the_walk_finds_them() -> None:
     found = {(cls, name) for cls, name, _ in EACH}
     assert {("Emitter", "velocity"), ("Settings", "up"), ("Camera", "fov"), ("Scene", "seed")} <= found
+    assert {("Seeds", "counts"), ("Smoke", "pigments"), ("SliceView", "range")} <= found
     assert len(found) > 120
 
 

@@ -114,7 +114,7 @@ BAD = [
     ("demo -o missing/x.mp4", "missing/x.mp4: the folder missing does not exist"),
     ("demo -o x.avi", "x.avi: cannot write .avi files"),
     ("demo -o taken.mp4", "taken.mp4: exists already"),
-    ("demo -o taken", "taken: holds 1 numbered pictures already"),
+    ("demo -o taken", "taken: holds 1 numbered picture already"),
     ("demo -o box.png", "box.png: is a folder"),
     ("demo -o taken.mp4/x.png", "taken.mp4 is not a folder"),
     ("run --obstacle missing.obj -o x.mp4", "missing.obj does not exist"),

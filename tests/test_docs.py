@@ -73,6 +73,16 @@ COMMANDS = [
 ]
 
 
+def test_rows_of_tables_can_be_read() -> None:
+    """One held 1,100 characters of numbers. The page of tests is a list of names."""
+    pages = [page for page in DOCS.glob("*.md") if page.name != "trust.md"]
+    rows = [
+        (page.name, row) for page in pages for row in page.read_text("utf-8").splitlines() if row[:1] == "|"
+    ]
+    assert len(rows) > 100
+    assert [(name, row) for name, row in rows if len(row) > 700] == []
+
+
 def test_the_arrays_of_the_export_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A flow by a formula, on both backends; points that go with it, and a picture."""
     monkeypatch.chdir(tmp_path)

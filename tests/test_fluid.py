@@ -273,7 +273,9 @@ def test_a_field_is_an_array_to_numpy(backend: str) -> None:
         for name in ("velocity", "density", "color"):
             getattr(other, name).write(getattr(fluid, name))
             assert np.array_equal(getattr(other, name), getattr(fluid, name))
-    assert repr(fluid) == "<gf.Fluid, released>"
+        assert not fluid.released
+    assert fluid.released and repr(fluid) == "<gf.Fluid, released>"
+    assert not {"check_alive", "check_memory", "take_over"} & set(dir(fluid)), "what programs have no use for"
 
 
 def test_a_flow_is_a_formula_of_the_places_of_its_faces() -> None:

@@ -297,7 +297,7 @@ BAD = [
     ("--volumes vol --up x", "up must be one of 'y', 'z', got 'x'"),
     ("--volumes missing/vol", "missing/vol: the folder missing does not exist"),
     ("--volumes one.toml", "one.toml: is a file; a folder of numbered volumes needs another name"),
-    ("--volumes old", "old: holds 1 numbered volumes already; choose another name"),
+    ("--volumes old", "old: holds 1 numbered volume already; choose another name"),
     ("--flip-book a.jpg", "a.jpg: the name must end in .png"),
     ("--flip-book taken.png", "taken.png: exists already"),
     ("--flow-map told.png", "told.json: exists already"),
@@ -308,7 +308,7 @@ BAD = [
     ("--save a.json --flip-book a.png", "two outputs cannot have one name, a.json"),
     ("--columns 3", "columns go with a flip book or a flow map"),
     ("--flip-book a.png --frames 3000", "is over 16384 a side"),
-    ("-o old/ --format exr", "old: holds 1 numbered pictures already"),
+    ("-o old/ --format exr", "old: holds 1 numbered picture already"),
 ]
 
 
@@ -418,7 +418,7 @@ def test_a_full_disk_keeps_the_volumes_before(folder: Path) -> None:
     assert "could not be written: File too large" in last
     told = json.loads((folder / "vol/volume.json").read_text())
     assert 1 <= told["frames"] < 60 and not told["complete"]
-    assert f"; {told['frames']} frames are kept in vol" in last
+    assert f"; vol keeps {told['frames']} frame" in last
     kept = [f"volume_{n + 1:04d}.npz" for n in range(told["frames"])]
     assert names(folder / "vol") == ["volume.json", *kept], "something half-written is left"
     assert len(list((folder / "fr").glob("*.png"))) >= told["frames"], "the pictures are lost"

@@ -383,7 +383,7 @@ def test_an_stl_that_is_cut_short_says_so(tmp_path: Path) -> None:
     assert len(Mesh.load(path).triangles) == 80
     for size, whole in ((len(binary) - 1, 79), (len(binary) - 50, 79), (1000, 18), (84, 0)):
         path.write_bytes(binary[:size])
-        says = f"its 80 triangles take 4084 bytes, and it has {size}, enough for {whole}"
+        says = f"with 80 triangles it takes 4084 bytes, and it has {size}, enough for {whole}"
         with pytest.raises(GpufluidError, match=rf"ball\.stl is damaged or cut short: {says}$"):
             Mesh.load(path)
     path.write_bytes(binary[:20])

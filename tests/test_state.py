@@ -557,7 +557,9 @@ def test_a_call_after_the_release_of_its_context_says_so(host: Host) -> None:
     ctx = moderngl.create_context(standalone=True, require=330, backend="egl")  # type: ignore[call-arg]
     fluid, renderer = burning(ctx, "fragment"), gf.VolumeRenderer(ctx)
     target = ctx.simple_framebuffer((8, 8))
+    assert not fluid.released
     ctx.release()
+    assert fluid.released
     for call, name in (
         (lambda: fluid.step(0.1), "Fluid.step"),
         (lambda: fluid.density.read(), "ScalarField.read"),

@@ -62,23 +62,71 @@ gf.Emitter(gf.Sphere(radius=0.1), position=place, motion=place, density=1.0)
 gf.Scene(gf.Fluid(gf.Grid((8, 8, 8))), gf.Camera(place), lights=[gf.PointLight(place, color=[1, 0, 0])])
 gf.Vortex(place, axis=place, strength=1.0, radius=1.0)
 gf.run(story)
+
+grid = gf.Grid(np.array((8, 8, 8)), np.float32(0.1), origin=place)
+cells: tuple[int, int, int] = grid.cells
+corner: tuple[float, float, float] = gf.Grid([8, 8, 8], origin=[0.0, 0.0, 0.0]).origin
+fluid = gf.Fluid(grid, gf.Boundaries(left=gf.Inflow(place), top=gf.Wall(velocity=place)))
+fluid.boundaries = fluid.boundaries.but(left=gf.Inflow([1.0, 0.0, 0.0]))
+fluid.step(np.float32(0.1))
+fluid.advance(np.float32(0.1), np.float32(2.0))
+fluid.scroll(np.array((1, 0, 0)))
+fluid.follow(place, dead_zone=np.float32(0.1))
+fluid.forces_on([place], 1.0, drag_coefficient=np.float32(0.5), air_density=np.float32(1.2))
+camera = gf.Camera(place)
+camera.eye = place
+eye: tuple[float, float, float] = camera.eye
+camera.frame(place, place)
+hand = gf.Hand(color=place)
+smoke = gf.Smoke(pigments=[place, place, place])
+seeds = gf.Seeds(place, [1.0, 1.0, 1.0], np.array((2, 2, 2)))
+lines = gf.StreamlinesView(seeds=seeds, range=np.array((0.0, 1.0)))
+source = gf.ParticleSource(gf.Sphere(place, 0.1), color=place, velocity=place)
+views = [lines, gf.ParticlesView(sources=[source]), gf.SliceView(point=place, normal=place, range=[0, 1])]
+scene = gf.Scene(fluid, camera, smoke=smoke, hand=hand, views=[*views, gf.IsoSurfaceView(color=place)])
+scene.picture.background = place
+scene.lights = (gf.PointLight(place),)
+scene.lights.append(gf.Light(place))
+scene.views.append(lines)
+scene.draw(gf.Image(np.ones((2, 2)), size=[1.0, 1.0]), 1.0, color=place, velocity=place)
+scene.stroke(place, place)
+gf.grid_of_seeds(place, place, np.array((2, 2, 2)))
+gf.line_of_seeds(place, place, 2)
+
 gf.Fliud
 gf.Grid("8")
 gf.Vortex("here", strength=1.0, radius=1.0)
+fluid.densty
+fluid.smokee = 1.0
+fluid.emitters[0] = gf.Emitter(gf.Sphere())
+fluid.emitters += [gf.Emitter(gf.Sphere())]
+fluid.density[0]
+scene.lights + (gf.PointLight(place),)
+gf.FrameRenderer(fluid.ctx).paynt = place
+gf.VolumeRenderer(fluid.ctx).slises = 4
 """
 
 
 def test_a_type_checker_sees_the_public_names(tmp_path: Path) -> None:
-    """It took any misspelt name for one of the package, and refused a story, and arrays as places."""
+    """It took any misspelt name for one of the package or of a fluid, and refused a story, and arrays."""
     (tmp_path / "typed.py").write_text(TYPED)
     # In this folder, where `make lint` has kept what it knows of the package.
     command = [sys.executable, "-m", "mypy", "--no-error-summary", str(tmp_path / "typed.py")]
     done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
-    told = [re.sub(";.*|  .*", "", line.partition("error: ")[2]) for line in done.stdout.splitlines()]
+    errors = [line.partition("error: ")[2] for line in done.stdout.splitlines() if "error: " in line]
+    told = [re.sub(";.*|  .*", "", error) for error in errors]
     assert told == [
         'Module has no attribute "Fliud"',
         'Argument 1 to "Grid" has incompatible type "str"',
         'Argument 1 to "Vortex" has incompatible type "str"',
+        '"Fluid" has no attribute "densty"',
+        '"Fluid" has no attribute "smokee"',
+        'Unsupported target for indexed assignment ("Things[Emitter]")',
+        'Unsupported left operand type for + ("Things[Emitter]")',
+        'Value of type "ScalarField" is not indexable',
+        'No overload variant of "__add__" of "list" matches argument type "tuple[PointLight]"',
+        '"FrameRenderer" has no attribute "paynt"',
+        '"VolumeRenderer" has no attribute "slises"',
     ], done.stdout
 
 

@@ -20,7 +20,7 @@ from gpufluid.app.hands import Brush, forward_of
 from gpufluid.app.play import check_size, checked_scene
 from gpufluid.app.studio_pick import Ray, ray_through
 from gpufluid.checks import finite_number
-from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.errors import GpufluidError, MissingDependencyError, counted
 from gpufluid.files import whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.io.film import Film, require_av
@@ -112,7 +112,7 @@ def _scene_of(
     if size is not None:
         check_size(size)
     first = fluid.fluid if isinstance(fluid, Scene) else fluid
-    first.check_alive()
+    _check_alive(first)
     if renderer is not None and getattr(renderer, "ctx", None) is not first.ctx:
         raise GpufluidError("renderer must be a gf.FrameRenderer in the GL context of the fluid (fluid.ctx)")
     if isinstance(fluid, Scene):
@@ -227,10 +227,15 @@ class NotebookStage:
     def _use_context(self) -> Any:
         """Make the fluid's context current, whichever was: between cells other fluids work in theirs."""
         fluid = self.scene.fluid
-        fluid.check_alive()
+        _check_alive(fluid)
         assert fluid.ctx is not None  # checked
         fluid.ctx.__enter__()
         return fluid.ctx
+
+
+def _check_alive(fluid: Fluid) -> None:
+    if fluid.released:
+        raise GpufluidError("this Fluid was released")
 
 
 class ShownFilm:
@@ -269,7 +274,7 @@ class ShownFilm:
         }
 
     def __repr__(self) -> str:
-        return f"<a film of {self.frames} frames, {self.size[0]} x {self.size[1]}>"
+        return f"<a film of {counted(self.frames, 'frame')}, {self.size[0]} x {self.size[1]}>"
 
 
 def _filmed(stage: NotebookStage, seconds: float) -> ShownFilm:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from gpufluid.app import streams
 from gpufluid.checkpoint import Taken
-from gpufluid.errors import GpufluidError, one_of
+from gpufluid.errors import GpufluidError, counted, one_of
 from gpufluid.files import check_file, named_file
 from gpufluid.gl.late import settle
 from gpufluid.grid import AXES
@@ -161,7 +161,7 @@ class Output:
         failed = self._thread.failed
         if failed is not None and (kind is None or error is failed):
             if isinstance(failed, GpufluidError) and self.target.frames and self.target.path.exists():
-                kept = f"{failed}; {self.target.frames} frames are kept in {self.target.path}"
+                kept = f"{failed}; {self.target.path} keeps {counted(self.target.frames, 'frame')}"
                 raise GpufluidError(kept) from failed
             raise failed
 
@@ -361,10 +361,10 @@ class Outputs:
         frames: how many there will be, or None where nobody knows. Raises GpufluidError for sheets too large.
         """
 
-        def report(what: str) -> Callable[[Target], None]:
+        def report(what: str, more: str) -> Callable[[Target], None]:
             def tell(target: Target) -> None:
                 if progress and target.frames:
-                    streams.tell(f"wrote {target.path.absolute()} ({target.frames} {what})")
+                    streams.tell(f"wrote {target.path.absolute()} ({counted(target.frames, what)}{more})")
 
             return tell
 
@@ -372,7 +372,7 @@ class Outputs:
             check_file(path, self.overwrite)
         about = describe(scene, size, fps)
         alpha = self.transparent or scene.picture.background == "transparent"
-        pixels = report(f"frames, {size[0]} x {size[1]}")
+        pixels = report("frame", f", {size[0]} x {size[1]}")
         bits, begin = self.bits or 8, scene.frame + 1 if self.goes_on else 1
         made: list[Output] = []
         if self._kind == "film":
@@ -399,11 +399,11 @@ class Outputs:
             book = FlipBook(
                 self.flip_book, columns=self.columns, fps=fps, about=about, overwrite=self.overwrite
             )
-            made.append(Output(book, _pictures(book.write, bits), report=report("frames, a flip book")))
+            made.append(Output(book, _pictures(book.write, bits), report=report("frame", ", a flip book")))
         if self.flow_map is not None:
             drawn = self.flow_axis == BY_CAMERA
             flow_map = self._flow_map(scene, frames, size, fps)
-            made.append(Output(*flow_map, drawn, report("frames, a flow map")))
+            made.append(Output(*flow_map, drawn, report("frame", ", a flow map")))
         if self.volumes is not None:
             for number, fluid in enumerate(scene.fluids):
                 volumes = VolumeFolder(
@@ -416,8 +416,8 @@ class Outputs:
                     stem=f"box{number + 1}" if scene.others else "volume",
                     begin=begin,
                 )
-                what = f"volumes of box {number + 1}" if scene.others else "volumes"
-                made.append(Output(volumes, _volumes(volumes, number), False, report(what), leaves=True))
+                tell = report("volume", f" of box {number + 1}" if scene.others else "")
+                made.append(Output(volumes, _volumes(volumes, number), False, tell, leaves=True))
         with contextlib.ExitStack() as open_ones:
             yield [open_ones.enter_context(output) for output in made]
 

@@ -17,7 +17,7 @@ from gpufluid.app.display import has_display
 from gpufluid.app.outputs import Name, Output, Outputs, Shot
 from gpufluid.app.streams import tell
 from gpufluid.checks import finite_number, whole_number
-from gpufluid.errors import GLUnavailableError, GpufluidError
+from gpufluid.errors import GLUnavailableError, GpufluidError, counted
 from gpufluid.fluid import Fluid
 from gpufluid.gl.late import settle
 from gpufluid.io.background import patience
@@ -167,7 +167,8 @@ def _frames_of(scene: Scene, name: str, frames: int | None) -> int | None:
     Raises GpufluidError for a scene that is over.
     """
     if scene.over:
-        raise GpufluidError(f"{name} is over after {scene.frame} frames; of a longer duration some are left")
+        played = counted(scene.frame, "frame")
+        raise GpufluidError(f"{name} is over after {played}; of a longer duration some are left")
     if frames is not None:
         return frames
     if scene.frames is not None:

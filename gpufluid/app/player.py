@@ -25,9 +25,9 @@ from gpufluid.app.recording import Recording
 from gpufluid.app.scene_maker import SceneMaker
 from gpufluid.app.streams import tell
 from gpufluid.app.studio_pick import Ray, ray_through
-from gpufluid.app.twice import Message, Twice, changes
+from gpufluid.app.twice import Message, Twice
 from gpufluid.app.window import Window
-from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.errors import GpufluidError, MissingDependencyError, counted
 from gpufluid.files import readable
 from gpufluid.gl.contexts import is_software
 from gpufluid.render.frame import FrameRenderer
@@ -178,7 +178,7 @@ class Player:
         if changed == self.maker.file:
             self.maker.was_left()
         self._titled = 0.0
-        ways = f"Reset reads it and keeps {changes(self.unsaved)}, Reload reads it without"
+        ways = f"Reset reads it and keeps {counted(self.unsaved, 'unsaved change')}, Reload reads it without"
         self.say(f"{changed} has changed: {ways}")
 
     def saved_as(self, file: Path) -> None:
@@ -393,7 +393,7 @@ class Player:
         return True
 
     def _losing(self, more: str) -> str:
-        return f"{changes(self.unsaved)} would be lost: {more}"
+        return f"{counted(self.unsaved, 'unsaved change')} would be lost: {more}"
 
     def agreed(self, more: str) -> bool:
         """Whether there is nothing to lose, or the user was told so a moment ago and asks again."""

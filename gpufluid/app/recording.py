@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, counted
 from gpufluid.io.film import Film
 from gpufluid.io.images import FrameFolder, write_png
 
@@ -58,7 +58,7 @@ class Recording:
         try:
             film.close()
             if film.frames:
-                self._say(f"wrote {film.path.absolute()} ({film.frames} frames)")
+                self._say(f"wrote {film.path.absolute()} ({counted(film.frames, 'frame')})")
         except GpufluidError as error:
             self._say(str(error))
 

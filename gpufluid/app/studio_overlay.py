@@ -9,6 +9,7 @@ from gpufluid.app import studio_pick as pick
 from gpufluid.app.controls import KEYS
 from gpufluid.app.studio_editor import Editor
 from gpufluid.app.studio_ui import ACCENT, Ui, imgui
+from gpufluid.errors import counted
 from gpufluid.render.camera import view_of
 from gpufluid.vectors import Floats
 
@@ -113,7 +114,7 @@ class Overlay:
         x, y, width, height = self._corner()
         lines = []
         if player.recording.on:
-            lines.append((f"filmed: {player.recording.frames} frames", ACCENT))
+            lines.append((f"filmed: {counted(player.recording.frames, 'frame')}", ACCENT))
         if player.told.stands:
             lines.append((player.message, (0.9, 0.91, 0.92)))
         if not lines:

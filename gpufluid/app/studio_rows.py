@@ -22,6 +22,7 @@ from gpufluid.app.studio_fields import (
     turn_to_degrees,
 )
 from gpufluid.app.studio_ui import ACCENT, HELD, Ui, imgui
+from gpufluid.errors import counted
 from gpufluid.settings import SOLVERS
 
 LABEL = 140.0  # from where a row's name stands to its slider
@@ -357,7 +358,7 @@ def _part(key: str, value: Any, item: Item) -> tuple[bool, Any]:
     if hasattr(value, "__dataclass_fields__"):
         imgui.new_line()
     else:
-        imgui.text_disabled(f"{len(value)} points")
+        imgui.text_disabled(counted(len(value), "point"))
     return False, value
 
 

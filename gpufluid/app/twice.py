@@ -57,8 +57,3 @@ class Twice:
         if not again:
             self._say(text)
         return again
-
-
-def changes(count: int) -> str:
-    """So many, in words."""
-    return f"{count} unsaved change{'s' if count > 1 else ''}"

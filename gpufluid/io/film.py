@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.checks import finite_number, whole_number
-from gpufluid.errors import GpufluidError, MissingDependencyError, warn
+from gpufluid.errors import GpufluidError, MissingDependencyError, counted, warn
 from gpufluid.files import partial_path, remove_file, replace_file
 from gpufluid.io.background import Background, patience
 from gpufluid.io.images import check_picture
@@ -328,7 +328,7 @@ class Film:
         if not isinstance(cause, (OSError, self._av.error.FFmpegError)):
             return cause
         reason = getattr(cause, "strerror", None) or cause
-        kept = f"; {self.frames} frames are kept there" if self._closed and self.frames else ""
+        kept = f"; it keeps {counted(self.frames, 'frame')}" if self._closed and self.frames else ""
         return GpufluidError(f"{self.path}: the film could not be written: {reason}{kept}")
 
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Literal
 
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, counted
 from gpufluid.files import REMEDY, named_file, refuse_device, try_folder
 
 Kind = Literal["film", "picture", "folder"]
@@ -79,7 +79,9 @@ def check_folder(
         check_place(target, "folder", what)
         if not overwrite and target.is_dir() and (old := numbered(target, pattern, begin)):
             which = f" from number {begin} on" if begin > 1 else ""
-            raise GpufluidError(f"{target}: holds {len(old)} {what}{which} already; {REMEDY}")
+            raise GpufluidError(
+                f"{target}: holds {counted(len(old), what.removesuffix('s'))}{which} already; {REMEDY}"
+            )
     except OSError as error:
         raise GpufluidError(f"{text}: cannot write there: {error.strerror or error}") from None
     return target

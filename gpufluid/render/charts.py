@@ -16,6 +16,7 @@ from gpufluid.render.ink import Ink
 from gpufluid.render.ink import legend as draw_legend
 from gpufluid.render.quantities import QUANTITIES, QuantityOverlay, Range, check_quantity
 from gpufluid.render.subject import FlowLike
+from gpufluid.vectors import Pair
 
 KEY = np.array([-0.45, 0.65, 0.62])  # where the light of a view stands: right, up, towards the viewer
 
@@ -35,7 +36,7 @@ class Chart(QuantityOverlay):
         ctx: moderngl.Context,
         field: str,
         colors: str | None,
-        range: Range | None,
+        range: Pair | None,
         legend: bool,
         linear: bool,
     ) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import moderngl
 import numpy as np
@@ -99,9 +99,11 @@ class FrameRenderer(Guest):
             self.release()
             raise
 
-    def __setattr__(self, name: str, value: object) -> None:
-        checked = LOOKS.get(name)
-        super().__setattr__(name, value if checked is None else checked(value, name))
+    if not TYPE_CHECKING:  # to which every name would be one
+
+        def __setattr__(self, name: str, value: object) -> None:
+            checked = LOOKS.get(name)
+            super().__setattr__(name, value if checked is None else checked(value, name))
 
     @classmethod
     def of(

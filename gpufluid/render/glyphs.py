@@ -17,8 +17,9 @@ from gpufluid.grid import AXES
 from gpufluid.render.camera import cells_of, clip_of_cells
 from gpufluid.render.charts import Chart, lighting
 from gpufluid.render.overlay import InScene, Shot
-from gpufluid.render.quantities import Range, fields_of
+from gpufluid.render.quantities import fields_of
 from gpufluid.render.subject import FlowLike
+from gpufluid.vectors import Pair
 
 MOST_ARROWS = 1 << 18
 SIDES = 12  # of an arrow, round it
@@ -46,7 +47,7 @@ class Glyphs(Chart, InScene):
         position: float | None = None,
         length: float | None = None,
         colors: str | None = None,
-        range: Range | None = None,
+        range: Pair | None = None,
         legend: bool = False,
         linear: bool = False,
     ) -> None:
@@ -84,8 +85,7 @@ class Glyphs(Chart, InScene):
                 first[a] = (self.position - grid.origin[a]) / grid.cell_size
         if counts.prod() > MOST_ARROWS:
             raise GpufluidError(
-                f"Glyphs: a spacing of {spacing:g} cells makes {counts.prod()} arrows, "
-                f"the limit is {MOST_ARROWS}"
+                f"Glyphs.spacing: {spacing:g} makes {counts.prod()} arrows, the limit is {MOST_ARROWS}"
             )
         nx, ny, nz = (int(n) for n in counts)
         return (nx, ny, nz), first, spacing

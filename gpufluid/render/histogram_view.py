@@ -17,8 +17,9 @@ from gpufluid.gl.targets import drawable
 from gpufluid.render.charts import Chart
 from gpufluid.render.colormaps import colormap
 from gpufluid.render.ink import PALE, PAPER, WHITE, as_color, text_size
-from gpufluid.render.quantities import QUANTITIES, Range, number_text, ticks
+from gpufluid.render.quantities import QUANTITIES, number_text, ticks
 from gpufluid.render.subject import FlowLike
+from gpufluid.vectors import Pair
 
 MOST_BINS = 512
 
@@ -44,7 +45,7 @@ class HistogramView(Chart):
         bins: int = 64,
         logarithmic: bool = True,
         colors: str | None = None,
-        range: Range | None = None,
+        range: Pair | None = None,
         linear: bool = False,
     ) -> None:
         self.bins, self.logarithmic = bins, logarithmic
@@ -70,9 +71,9 @@ class HistogramView(Chart):
             low, high = self.extent(fluid, shown)
             if not high > low:  # one value everywhere
                 low, high = low - 0.5, low + 0.5
-            self.last_range = low, high
         else:
-            self.last_range = self.range
+            low, high = self.range
+        self.last_range = low, high
         self._count(shown)
         values = np.rint(self._read).astype(np.int64)
         self.below, self.above, self.counts = int(values[0]), int(values[-1]), values[1:-1]

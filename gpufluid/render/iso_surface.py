@@ -12,6 +12,7 @@ from gpufluid.render.charts import lighting
 from gpufluid.render.overlay import InScene, Shot, rays_in_cells
 from gpufluid.render.quantities import QuantityOverlay, check_quantity
 from gpufluid.render.subject import FlowLike
+from gpufluid.vectors import Vector
 
 STRIDE = 0.5  # cells of the march
 SMOOTHINGS = 3  # of a solid, whose voxels are steps
@@ -37,7 +38,7 @@ class IsoSurface(QuantityOverlay, InScene):
         field: str = "density",
         level: float | None = None,
         *,
-        color: tuple[float, float, float] = (0.80, 0.82, 0.86),
+        color: Vector = (0.80, 0.82, 0.86),
         smooth: bool = True,
         linear: bool = False,
     ) -> None:

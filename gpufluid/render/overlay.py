@@ -97,9 +97,8 @@ class Overlay(Guest):
         if self._released:
             raise GpufluidError(f"this {name} was released")
         check_context(fluid, self.ctx, f"this {name}")
-        check_alive = getattr(fluid, "check_alive", None)
-        if check_alive is not None:
-            check_alive()
+        if getattr(fluid, "released", False):  # which a host's own kind of fluid need not tell
+            raise GpufluidError("this Fluid was released")
 
     def check_target(self, target: moderngl.Framebuffer) -> tuple[tuple[int, int], tuple[int, int]]:
         """Return corner and size of the viewport; raises GpufluidError where nothing can be drawn."""

@@ -17,10 +17,11 @@ from gpufluid.gl.passes import give
 from gpufluid.render.camera import CLIP_Z, cells_of, clip_of_cells
 from gpufluid.render.charts import Chart
 from gpufluid.render.overlay import CameraLike, KeepsPlaces, Shot
-from gpufluid.render.quantities import QUANTITIES, Range, fields_of
+from gpufluid.render.quantities import QUANTITIES, fields_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.sources import Emitter
+from gpufluid.vectors import Pair
 
 WIDTH = 512  # particles in a row of their texture
 BLENDS = ("additive", "alpha")
@@ -72,7 +73,7 @@ class Particles(Chart, KeepsPlaces):
         blend: str = "additive",
         opacity: float = 0.2,
         colors: str | None = None,
-        range: Range | None = None,
+        range: Pair | None = None,
         legend: bool = False,
         response: float = 0.0,
         fall: float = 0.0,

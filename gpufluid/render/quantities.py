@@ -13,6 +13,7 @@ from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.render.overlay import Overlay
 from gpufluid.render.subject import FlowLike
+from gpufluid.vectors import Pair
 
 
 @dataclass(frozen=True)
@@ -113,13 +114,14 @@ class QuantityOverlay(Overlay):
         low, high = float(self._pair[0]), float(self._pair[1])
         return (low, high) if low <= high else (0.0, 0.0)
 
-    def range_of(self, fluid: FlowLike, shown: Field, name: str, given: Range | None) -> Range:
+    def range_of(self, fluid: FlowLike, shown: Field, name: str, given: Pair | None) -> Range:
         """Return the range given, or that of the data: round 0 for what is signed, from 0 for the rest.
 
         It is never empty: where everything is 0 it ends at 1.
         """
         if given is not None:
-            return given
+            low, high = given
+            return low, high
         low, high = self.extent(fluid, shown)
         if QUANTITIES[name].signed:
             most = max(-low, high)

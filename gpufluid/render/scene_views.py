@@ -11,7 +11,7 @@ import numpy as np
 
 import gpufluid
 from gpufluid.errors import GpufluidError
-from gpufluid.flow_views import FlowView, Range, Seeds
+from gpufluid.flow_views import FlowView, Seeds
 from gpufluid.render.camera import view_of
 from gpufluid.render.charts import Chart
 from gpufluid.render.particles import Particles
@@ -169,7 +169,7 @@ class SceneViews:
         self._made = []
 
 
-def _common_range(shown: Sequence[_Made]) -> Range | None:
+def _common_range(shown: Sequence[_Made]) -> tuple[float, float] | None:
     """The range of colours that charts of several boxes share; None where it is given, or nothing has one."""
     charts = [(made.drawn, made.fluid) for made in shown]
     if any(

@@ -14,10 +14,10 @@ from gpufluid.grid import AXES
 from gpufluid.render.camera import cells_of, clip_of_cells
 from gpufluid.render.charts import Chart
 from gpufluid.render.overlay import InScene, Shot
-from gpufluid.render.quantities import Range, fields_of
+from gpufluid.render.quantities import fields_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.shapes import direction
-from gpufluid.vectors import Floats, Triple
+from gpufluid.vectors import Floats, Pair, Vector
 
 MOST_CONTOURS = 100
 
@@ -44,10 +44,10 @@ class SlicePlane(Chart, InScene):
         *,
         axis: str = "z",
         position: float | None = None,
-        point: Triple | None = None,
-        normal: Triple | None = None,
+        point: Vector | None = None,
+        normal: Vector | None = None,
         colors: str | None = None,
-        range: Range | None = None,
+        range: Pair | None = None,
         opacity: float = 1.0,
         contours: int = 0,
         legend: bool = True,

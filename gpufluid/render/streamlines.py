@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.checks import finite_number, finite_triple, flag, share, whole_number
-from gpufluid.errors import GpufluidError, named
+from gpufluid.errors import GpufluidError, counted, named
 from gpufluid.flow_views import Seeds, check_seeds
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.field import Field
@@ -18,17 +18,17 @@ from gpufluid.gl.passes import give
 from gpufluid.render.camera import cells_of, clip_of_cells
 from gpufluid.render.charts import Chart
 from gpufluid.render.overlay import InScene, KeepsPlaces, Shot
-from gpufluid.render.quantities import Range, fields_of
+from gpufluid.render.quantities import fields_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.shapes import placed_points
-from gpufluid.vectors import Floats, Triple
+from gpufluid.vectors import Counts, Floats, Pair, Vector
 
 MOST_POINTS = 8192
 STILL = 1e-6  # share of the fastest speed of the range below which a streamline ends
 LONGEST = 4.0  # cells between points of a streak line that are still joined, where the flow tears it apart
 
 
-def line_of_seeds(start: Triple, end: Triple, count: int) -> Floats:
+def line_of_seeds(start: Vector, end: Vector, count: int) -> Floats:
     """Return `count` evenly spaced points from `start` to `end`, [count, 3], metres.
 
     Raises GpufluidError for a count below 1 and places that are not finite.
@@ -39,7 +39,7 @@ def line_of_seeds(start: Triple, end: Triple, count: int) -> Floats:
     return points
 
 
-def grid_of_seeds(low: Triple, high: Triple, counts: tuple[int, int, int]) -> Floats:
+def grid_of_seeds(low: Vector, high: Vector, counts: Counts) -> Floats:
     """Return a grid of points from `low` to `high`, `counts` along (x, y, z), [n, 3], metres.
 
     Where a count is 1 they are in the middle. Raises GpufluidError for counts below 1 and places that are not
@@ -62,7 +62,7 @@ class _Lines(Chart, InScene):
         fade: float,
         opacity: float,
         colors: str | None,
-        range: Range | None,
+        range: Pair | None,
         legend: bool,
         linear: bool,
     ) -> None:
@@ -99,9 +99,8 @@ class _Lines(Chart, InScene):
     def seeds(self, seeds: ArrayLike) -> None:
         points = check_seeds(seeds, type(self).__name__)
         if points.shape != self._checked_seeds.shape:
-            raise GpufluidError(
-                f"{type(self).__name__}.seeds must stay {len(self._checked_seeds)} points, got {len(points)}"
-            )
+            many = counted(len(self._checked_seeds), "point")
+            raise GpufluidError(f"{type(self).__name__}.seeds must stay {many}, got {len(points)}")
         self._checked_seeds = points
 
     def _make(self, size: tuple[int, int]) -> None:
@@ -187,7 +186,7 @@ class Streamlines(_Lines):
         fade: float = 0.25,
         opacity: float = 1.0,
         colors: str | None = None,
-        range: Range | None = None,
+        range: Pair | None = None,
         legend: bool = False,
         linear: bool = False,
     ) -> None:
@@ -275,7 +274,7 @@ class StreakLines(_Lines, KeepsPlaces):
         fade: float = 0.25,
         opacity: float = 1.0,
         colors: str | None = None,
-        range: Range | None = None,
+        range: Pair | None = None,
         legend: bool = False,
         linear: bool = False,
     ) -> None:

@@ -14,8 +14,9 @@ from gpufluid.gl.passes import give
 from gpufluid.gl.targets import drawable
 from gpufluid.render.charts import Chart
 from gpufluid.render.ink import PAPER, text_size
-from gpufluid.render.quantities import QUANTITIES, Range
+from gpufluid.render.quantities import QUANTITIES
 from gpufluid.render.subject import FlowLike
+from gpufluid.vectors import Pair
 
 MARGIN = 0.02  # of the viewport's height, round what is shown
 
@@ -58,7 +59,7 @@ class FlatTextureView(Chart):
         field: str = "density",
         *,
         colors: str | None = None,
-        range: Range | None = None,
+        range: Pair | None = None,
         legend: bool = True,
         linear: bool = False,
     ) -> None:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ReferenceType, ref
 
 import moderngl
@@ -158,10 +158,12 @@ class VolumeRenderer(Guest):
         self._unwalked: Look | None = None  # of a picture that did not show it, and so did without its light
         self._color_only = OverTarget()
 
-    def __setattr__(self, name: str, value: object) -> None:
-        if name in FIXED and name in self.__dict__:
-            raise GpufluidError(f"VolumeRenderer.{name} cannot be set: make another renderer with it")
-        super().__setattr__(name, value)
+    if not TYPE_CHECKING:  # to which every name would be one
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if name in FIXED and name in self.__dict__:
+                raise GpufluidError(f"VolumeRenderer.{name} cannot be set: make another renderer with it")
+            super().__setattr__(name, value)
 
     def another(self) -> VolumeRenderer:
         """A renderer like this one, for a fluid beside the first."""

@@ -18,7 +18,7 @@ from gpufluid.render.overlay import (
 from gpufluid.render.quantities import fields_of
 from gpufluid.render.solid_meshes import SolidMeshes
 from gpufluid.render.subject import FlowLike
-from gpufluid.vectors import Floats
+from gpufluid.vectors import Floats, Vector
 
 STYLES = ("wires", "cubes", None)
 Color = tuple[float, float, float]
@@ -41,8 +41,8 @@ class VoxelView(InScene):
         style: str | None = "wires",
         *,
         surface: bool = True,
-        color: Color = (0.36, 0.78, 0.86),
-        surface_color: Color = (0.72, 0.36, 0.22),
+        color: Vector = (0.36, 0.78, 0.86),
+        surface_color: Vector = (0.72, 0.36, 0.22),
         fill: float = 0.84,
         line_width: float = 1.0,
         linear: bool = False,
