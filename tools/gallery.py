@@ -88,7 +88,7 @@ def looks(*names: str) -> dict[str, Source]:
 
 
 PICTURES: dict[str, Source] = {  # by their place in docs/
-    "plume.webp": Moving("plume", 75, 195, (768, 432)),
+    "plume.webp": Moving("plume", 90, 210, (768, 432)),
     "gallery/campfire.webp": Moving("campfire", 50, 150),
     "gallery/incense.webp": Moving("incense", 100, 210, (360, 480)),
     "gallery/stage.webp": Moving("stage", 20, 140),
