@@ -38,7 +38,7 @@ def scene(
     )
     mesh = (obstacle or gf.Mesh.trefoil()).fitted(0.5)
     fluid.obstacles.add(gf.Obstacle(mesh, position=(0.0, 0.58, 0.0)))
-    source = gf.Emitter(gf.Cylinder(), temperature=1.0, velocity=(0.0, 0.4, 0.0))
+    source = gf.Emitter(gf.Cylinder(), temperature=1.0)
     source.falloff, source.noise, source.noise_size, source.noise_time = 0.0156, 0.95, 0.1, 0.12
     fluid.emitters.add(source)
     fluid.forces.add(gf.Turbulence(strength=0.35, size=0.35))
@@ -46,7 +46,7 @@ def scene(
     def sway(_: gf.Scene, time: float) -> None:
         center = (0.03 * math.sin(7.0 * time), 0.04, 0.03 * math.sin(5.0 * time))
         source.shape = gf.Cylinder(center, radius=min(0.03 + 0.06 * time, 0.1), height=0.03)  # grows
-        source.density = min(1.5 + 3.0 * time, 5.0)
+        source.density = min(0.5 + 3.0 * time, 6.0)
 
     return gf.Scene(
         fluid,
