@@ -29,7 +29,7 @@ def scene(
             buoyancy=2.2,
             cooling=0.7,
             density_dissipation=0.4,
-            advection="monotone-cubic",  # leaves no streaks in thin smoke
+            advection="monotone-cubic",  # fewer streaks in thin smoke
             velocity_advection="maccormack",
             pressure=gf.Multigrid(2),
         ),
