@@ -29,7 +29,8 @@ def scene(
             buoyancy=2.2,
             cooling=0.7,
             density_dissipation=0.4,
-            velocity_advection="semi-lagrangian",  # rounder folds
+            advection="monotone-cubic",  # fewer streaks in thin smoke
+            velocity_advection="maccormack",
             pressure=gf.Multigrid(2),
         ),
         backend=backend,
@@ -37,18 +38,20 @@ def scene(
     )
     mesh = (obstacle or gf.Mesh.trefoil()).fitted(0.5)
     fluid.obstacles.add(gf.Obstacle(mesh, position=(0.0, 0.58, 0.0)))
-    source = gf.Emitter(gf.Sphere(radius=0.09), density=2.3, temperature=1.0, velocity=(0.0, 0.5, 0.0))
-    source.falloff, source.noise, source.noise_size = 0.0156, 0.7, 0.07
+    source = gf.Emitter(gf.Cylinder(), temperature=1.0)
+    source.falloff, source.noise, source.noise_size, source.noise_time = 0.0156, 0.95, 0.1, 0.12
     fluid.emitters.add(source)
     fluid.forces.add(gf.Turbulence(strength=0.35, size=0.35))
 
     def sway(_: gf.Scene, time: float) -> None:
-        source.shape = gf.Sphere((0.03 * math.sin(7.0 * time), 0.1, 0.03 * math.cos(5.0 * time)), 0.09)
+        center = (0.03 * math.sin(7.0 * time), 0.04, 0.03 * math.sin(5.0 * time))
+        source.shape = gf.Cylinder(center, radius=min(0.03 + 0.06 * time, 0.1), height=0.03)  # grows
+        source.density = min(0.5 + 3.0 * time, 6.0)
 
     return gf.Scene(
         fluid,
         camera=gf.Camera(target=(-0.13, 0.63, 0.09), distance=2.2, azimuth=55.0, elevation=6.0),
-        light=gf.Light(direction=(-0.6, -0.5, 0.65), color=(4.4, 3.1, 1.9), ambient=(0.07, 0.1, 0.16)),
+        light=gf.Light(direction=(-0.6, -0.5, 0.75), color=(3.8, 2.7, 1.65), ambient=(0.05, 0.07, 0.12)),
         lights=[gf.PointLight((0.3, 0.6, 1.3), color=(0.05, 0.2, 0.5))],  # fills its shadows with blue
         smoke=gf.Smoke(extinction=120.0, edge=0.1, fade=0.25, soft=True),
         picture=gf.Picture(floor_color=(0.045, 0.045, 0.05)),

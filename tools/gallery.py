@@ -88,7 +88,7 @@ def looks(*names: str) -> dict[str, Source]:
 
 
 PICTURES: dict[str, Source] = {  # by their place in docs/
-    "plume.webp": Moving("plume", 75, 195, (768, 432)),
+    "plume.webp": Moving("plume", 90, 210, (768, 432)),
     "gallery/campfire.webp": Moving("campfire", 50, 150),
     "gallery/incense.webp": Moving("incense", 100, 210, (360, 480)),
     "gallery/stage.webp": Moving("stage", 20, 140),
@@ -97,7 +97,7 @@ PICTURES: dict[str, Source] = {  # by their place in docs/
     "gallery/volcano.webp": Moving("volcano", 60, 160),
     "gallery/particles_scene.webp": Moving("particles", 56, 140),
     **frames(flame=130, torch=80, ball_of_fire=40, vortex_blast=30, blast=60),
-    **frames(smoke=100, chimney=80, lamps=70, lantern=80, animated_source=110, follow=80, walker=80),
+    **frames(smoke=120, chimney=88, lamps=70, lantern=80, animated_source=110, follow=80, walker=80),
     **frames(planet=44, steps=118, room=100, spheres=80, glass_plates=220),
     **frames(street=230, paint=120, stirring=95, benard=101),
     "gallery/ink.jpg": Shot("ink", 90, (480, 600)),

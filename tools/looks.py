@@ -37,33 +37,28 @@ def of(demo: str, frame: int, key: str, *values: object) -> Strip:
 
 
 STRIPS = {
-    "look_cells": Strip("smoke", 100, ((), (), ()), ((32, 48, 32), (64, 96, 64), (96, 144, 96))),
-    "look_confinement": of("smoke", 100, "settings.vorticity_confinement", 0.0, 0.7, 2.5),
+    "look_cells": Strip("smoke", 120, ((), (), ()), ((32, 48, 32), (64, 96, 64), (96, 144, 96))),
+    "look_confinement": of("smoke", 120, "settings.vorticity_confinement", 0.0, 0.7, 8.0),
     "look_turbulence": of("incense", 110, "forces[0].strength", 0.0, 0.06, 0.25),
     "look_advection": of(
         "incense", 110, "settings.advection", "semi-lagrangian", "maccormack", "monotone-cubic"
     ),
-    "look_noise": of("smoke", 100, "emitters[0].noise", 0.0, 0.6, 1.0),
-    "look_cooling": of("smoke", 100, "settings.cooling", 0.2, 0.7, 5.0),
-    "look_dissipation": of("smoke", 100, "settings.density_dissipation", 0.1, 0.4, 1.6),
-    "look_extinction": of("smoke", 100, "smoke.extinction", 15.0, 90.0, 400.0),
+    "look_noise": of("smoke", 120, "emitters[0].noise", 0.0, 0.5, 0.95),
+    "look_cooling": of("smoke", 120, "settings.cooling", 0.2, 0.7, 5.0),
+    "look_dissipation": of("smoke", 120, "settings.density_dissipation", 0.1, 0.4, 1.6),
+    "look_extinction": of("smoke", 120, "smoke.extinction", 15.0, 130.0, 400.0),
     "look_soft": Strip(
         "smoke",
-        100,
+        120,
         (
             ("smoke.extinction=400", "smoke.soft=false"),
-            ("smoke.extinction=400", "smoke.soft=true"),
-            ("smoke.soft=true",),
+            ("smoke.extinction=400",),
+            (),
         ),
     ),
-    "look_edge": of("smoke", 100, "smoke.edge", 0.0, 0.12, 0.4),
-    "look_light": Strip(
-        "smoke",
-        100,
-        tuple(
-            (f"light.direction={way}", "smoke.extinction=400", "light.color=[2.3, 1.9, 1.45]")
-            for way in ([-0.3, -0.4, -1.0], [-0.8, -0.65, 0.45], [-0.3, -0.25, 1.0])
-        ),
+    "look_edge": of("smoke", 120, "smoke.edge", 0.0, 0.12, 0.4),
+    "look_light": of(
+        "smoke", 120, "light.direction", [-0.3, -0.4, -1.0], [-0.85, -0.45, 0.6], [-0.3, -0.25, 1.0]
     ),
     "look_soot": of("torch", 80, "fire.soot", 0.0, 0.7, 1.5),
     "look_kelvin": of("torch", 80, "fire.kelvin_per_temperature", 380, 480, 620),
