@@ -284,27 +284,13 @@ def _joined(grid: Grid, colour: int, own: Array, other: Array) -> Array:
 
 
 def relax_half(
-    grid: Grid,
-    variant: Variant,
-    *,
-    other: Array,
-    right: Array,
-    colour: int,
-    openings: Array | None = None,
+    grid: Grid, variant: Variant, *, other: Array, right: Array, colour: int, **openings: Array
 ) -> Array:
     """Half a sweep of Gauss-Seidel over one colour."""
     nothing = np.zeros_like(other)
-    relaxed = red_black(
-        grid,
-        variant,
-        pressure=_joined(grid, colour, nothing, other),
-        divergence=_joined(grid, colour, right, nothing),
-        scale=1.0,
-        omega=1.0,
-        colour=colour,
-        openings=openings,
-    )
-    return half(grid, relaxed, colour)
+    pressure, divergence = _joined(grid, colour, nothing, other), _joined(grid, colour, right, nothing)
+    given = {"pressure": pressure, "divergence": divergence, **openings}
+    return half(grid, red_black(grid, variant, scale=1.0, omega=1.0, colour=colour, **given), colour)
 
 
 def restrict_half(
@@ -327,22 +313,8 @@ def restrict_half(
 
 
 def prolong_half(
-    grid: Grid,
-    variant: Variant,
-    *,
-    own: Array,
-    correction: Array,
-    colour: int,
-    joined: Array | None = None,
-    openings: Array | None = None,
+    grid: Grid, variant: Variant, *, own: Array, correction: Array, colour: int, **given: Array
 ) -> Array:
     """The pressure of one colour with the coarser grid's correction."""
-    whole = prolong(
-        grid,
-        variant,
-        pressure=_joined(grid, colour, own, np.zeros_like(own)),
-        correction=correction,
-        joined=joined,
-        openings=openings,
-    )
-    return half(grid, whole, colour)
+    pressure = _joined(grid, colour, own, np.zeros_like(own))
+    return half(grid, prolong(grid, variant, pressure=pressure, correction=correction, **given), colour)

@@ -113,28 +113,10 @@ def join_eighths(grid: Grid, variant: Variant, *, eighths: Array) -> Array:
     return out
 
 
-def jacobi_eighths(
-    grid: Grid,
-    variant: Variant,
-    *,
-    eighths: Array,
-    divergence: Array,
-    scale: float,
-    weight: float,
-    openings: Array | None = None,
-) -> Array:
+def jacobi_eighths(grid: Grid, variant: Variant, *, eighths: Array, **given: Any) -> Array:
     """`jacobi` of a pressure in eighths."""
     pressure = join_eighths(grid, variant, eighths=eighths)
-    swept = jacobi(
-        grid,
-        variant,
-        pressure=pressure,
-        divergence=divergence,
-        scale=scale,
-        weight=weight,
-        openings=openings,
-    )
-    return split_eighths(grid, variant, values=swept)
+    return split_eighths(grid, variant, values=jacobi(grid, variant, pressure=pressure, **given))
 
 
 def subtract_gradient(
