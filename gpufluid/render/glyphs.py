@@ -9,8 +9,8 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.checks import finite_number
-from gpufluid.errors import GpufluidError, named, one_of
+from gpufluid.errors import GpufluidError, named
+from gpufluid.flow_views import GlyphsView
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.passes import give
 from gpufluid.grid import AXES
@@ -37,6 +37,8 @@ class Glyphs(Chart, InScene):
     Raises GpufluidError naming the value and its limit.
     """
 
+    RULES = GlyphsView
+
     def __init__(
         self,
         ctx: moderngl.Context,
@@ -54,17 +56,6 @@ class Glyphs(Chart, InScene):
         super().__init__(ctx, "speed", colors, range, legend, linear)
         self._arrow = ctx.buffer(_arrow().tobytes())
         self._velocities: tuple[moderngl.Texture, moderngl.Framebuffer] | None = None
-
-    def check(self) -> None:
-        """Raise GpufluidError naming the first value that nothing can be drawn with."""
-        super().check()
-        if self.spacing is not None:
-            self.spacing = finite_number(self.spacing, "Glyphs.spacing", low=1.0)
-        one_of(self.axis, (*AXES, None), "Glyphs.axis")
-        if self.position is not None:
-            self.position = finite_number(self.position, "Glyphs.position")
-        if self.length is not None:
-            self.length = finite_number(self.length, "Glyphs.length", above=0.0)
 
     def lattice(self, fluid: FlowLike) -> tuple[tuple[int, int, int], NDArray[np.float64], float]:
         """Return how many arrows stand along (x, y, z), where the first does [3], and the spacing; cells.

@@ -58,7 +58,7 @@ class HistogramView(Chart):
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
         super().check()
-        whole_number(self.bins, "HistogramView.bins", low=1, high=MOST_BINS)
+        self.bins = whole_number(self.bins, "HistogramView.bins", low=1, high=MOST_BINS)
         self.logarithmic = flag(self.logarithmic, "HistogramView.logarithmic")
 
     def count(self, fluid: FlowLike) -> NDArray[np.int64]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import moderngl
 
-from gpufluid.checks import color_triple, finite_number, flag
 from gpufluid.errors import named
+from gpufluid.flow_views import IsoSurfaceView, check_fields
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.render.charts import lighting
 from gpufluid.render.overlay import InScene, Shot, rays_in_cells
-from gpufluid.render.quantities import QuantityOverlay, check_quantity
+from gpufluid.render.quantities import QuantityOverlay
 from gpufluid.render.subject import FlowLike
 
 STRIDE = 0.5  # cells of the march
@@ -48,11 +48,7 @@ class IsoSurface(QuantityOverlay, InScene):
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
-        check_quantity(self.field, "IsoSurface.field")
-        if self.level is not None:
-            self.level = finite_number(self.level, "IsoSurface.level")
-        self.color = color_triple(self.color, "IsoSurface.color")
-        self.smooth = flag(self.smooth, "IsoSurface.smooth")
+        check_fields(self, IsoSurfaceView)
 
     def draw(self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer) -> None:
         """Draw the surface."""

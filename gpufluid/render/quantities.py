@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import moderngl
 import numpy as np
 
-from gpufluid.errors import one_of
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.render.overlay import Overlay
@@ -40,12 +39,6 @@ QUANTITIES = {
     "flame": Quantity(11, "1/s", "flame"),
 }
 Range = tuple[float, float]
-
-
-def check_quantity(name: str, what: str) -> str:
-    """Return `name`; raises GpufluidError with the nearest one where there is none of that name."""
-    one_of(name, tuple(QUANTITIES), what)
-    return name
 
 
 def fields_of(fluid: FlowLike) -> dict[str, Field | None]:
