@@ -16,6 +16,7 @@ import pytest
 from driver import PATIENCE, told_on_gl_33
 from numpy.typing import NDArray
 from puff import SIZE, Canvas, Puff, drawn, exact, pictured, way_through_box
+from reference_light import light_at, light_layers, trilinear
 from sharing import in_pairs
 
 import gpufluid as gf
@@ -25,8 +26,8 @@ from gpufluid.render.camera import View, view_of
 from gpufluid.render.drawn_solids import DrawnSolids, hidden_sides
 from gpufluid.render.floor import dimmed, floor_part
 from gpufluid.render.frame import FrameRenderer
+from gpufluid.render.light_frame import ONE, LightFrame
 from gpufluid.render.light_volume import LightVolume
-from gpufluid.render.reference_light import ONE, LightFrame, light_at, light_layers, trilinear
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import SUN, volume_source
 from gpufluid.view import METHODS

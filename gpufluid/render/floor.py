@@ -14,7 +14,7 @@ from gpufluid.grid import Grid
 from gpufluid.render.camera import View, cells_of
 from gpufluid.render.drawn_solids import Part, Size, part_round
 from gpufluid.render.frame_targets import FrameTargets, only
-from gpufluid.render.reference_light import LightFrame
+from gpufluid.render.light_frame import LightFrame
 from gpufluid.render.solid_meshes import CORNERS
 from gpufluid.render.volume_source import SUN
 from gpufluid.vectors import Floats

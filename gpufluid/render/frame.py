@@ -30,9 +30,9 @@ from gpufluid.obstacles import Obstacle
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.drawn_solids import DrawnSolids, Size
 from gpufluid.render.frame_targets import CLEAR, FrameTargets, checked_size
+from gpufluid.render.light_frame import LightFrame
 from gpufluid.render.opaque import Frame, OpaqueScene
 from gpufluid.render.picture_passes import ALPHA, PicturePasses
-from gpufluid.render.reference_light import LightFrame
 from gpufluid.render.scene_views import SceneViews
 from gpufluid.render.shadow_map import ShadowMap
 from gpufluid.render.solid_travel import draw_travel

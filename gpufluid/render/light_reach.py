@@ -18,8 +18,8 @@ from gpufluid.gl.drawing import let_go
 from gpufluid.gl.passes import give, give_once
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
+from gpufluid.render.light_frame import LANES, ONE, LightFrame
 from gpufluid.render.occupancy import NOWHERE, Occupancy
-from gpufluid.render.reference_light import LANES, ONE, LightFrame
 from gpufluid.render.volume_source import PICTURE, SKY
 
 REACH, BEFORE = PICTURE, SKY  # texture units: where light is walked nobody reads those
