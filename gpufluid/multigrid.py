@@ -18,7 +18,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gpufluid.arguments import Openings
-from gpufluid.backend import Backend, FieldStore
+from gpufluid.backend import Backend, FieldStore, release
 from gpufluid.coarsest import inverse
 from gpufluid.kernels import Variant
 from gpufluid.pressure_problem import PressureProblem
@@ -85,9 +85,7 @@ class Level:
 
     def release(self) -> None:
         """Release the fields."""
-        for field in (self.pressure, self.divergence, self._weights, self.inverse, self._joined):
-            if field is not None:
-                field.release()
+        release(self.pressure, self.divergence, self._weights, self.inverse, self._joined)
 
 
 class Hierarchy:
@@ -122,8 +120,7 @@ class Hierarchy:
                     self.depth = n + 1
                     break
         if self._finest is None or self._finest.problem is not problem:
-            if self._finest is not None:
-                self._finest.release()
+            release(self._finest)
             self._cycles.clear()
             self._finest = (Chessboard if Chessboard.fits(problem) else Finest)(problem)
         return self._finest
@@ -149,13 +146,10 @@ class Hierarchy:
 
     def release(self) -> None:
         """Release the levels and the finest grid's own fields."""
+        release(*self.levels, self._finest)
         self._cycles.clear()
-        for level in self.levels:
-            level.release()
         self.levels.clear()
-        if self._finest is not None:
-            self._finest.release()
-            self._finest = None
+        self._finest = None
 
 
 class Finest:
@@ -281,8 +275,7 @@ class Chessboard(Finest):
 
     def release(self) -> None:
         """Release the fields."""
-        for field in self._fields.values():
-            field.release()
+        release(*self._fields.values())
 
 
 def multigrid(rules: Multigrid, problem: PressureProblem, hierarchy: Hierarchy) -> None:

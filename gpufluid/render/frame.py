@@ -18,6 +18,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.backend import release
 from gpufluid.checks import color_triple, finite_number
 from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl import enums
@@ -348,11 +349,7 @@ class FrameRenderer(Guest):
             return
         self._released = True
         self._free()
-        self._opaque.release()
-        self._shadows.release()
-        self._solids.release()
-        for volume in self._more:
-            volume.release()
+        release(self._opaque, self._shadows, self._solids, *self._more)
         if self._owns_volume:
             self.volume.release()
 

@@ -22,6 +22,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.backend import release
 from gpufluid.errors import one_of
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.drawing import blend, let_go
@@ -278,9 +279,7 @@ class LightVolume:
 
     def release(self) -> None:
         """Release the textures; idempotent."""
-        for part in (self._parts, self._own):
-            if part is not None:
-                part.release()
+        release(self._parts, self._own)
         self._parts = self._own = self._reach = None
         let_go(self._target, self.layers)
 

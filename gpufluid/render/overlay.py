@@ -20,6 +20,7 @@ from typing import Any
 import moderngl
 from numpy.typing import ArrayLike
 
+from gpufluid.backend import release
 from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import Device
@@ -271,6 +272,21 @@ class Overlay(Guest):
             for unit in units:
                 device.linear.clear(unit)
 
+    def _fill(
+        self,
+        target: moderngl.Framebuffer,
+        program: moderngl.Program,
+        fields: Mapping[str, Field | None] | None = None,
+        textures: Mapping[str, moderngl.Texture] | None = None,
+        *,
+        filtered: bool = False,
+    ) -> None:
+        """Write every texel of `target` by `program`; the rest as for `bound`."""
+        target.use()
+        self.ctx.enable_only(moderngl.NOTHING)
+        with self.bound(program, fields, textures, filtered=filtered):
+            self.device.cover(program)
+
     @contextmanager
     def drawing(self, program: moderngl.Program, shot: Shot) -> Iterator[None]:
         """Set target, state and the scene's depth for `program` while the body draws."""
@@ -327,16 +343,10 @@ class Overlay(Guest):
         if self._released:
             return
         self._released = True
-        for field in self._fields.values():
-            field.release()
-        for array in self._arrays.values():
-            array.release()
-        self._color_only.release()
-        self._with_depth.release()
+        release(*self._fields.values(), *self._arrays.values(), self._color_only, self._with_depth)
         self._fields.clear()
         self._arrays.clear()
-        self._depth_sampler.release()
-        self.device.release()
+        release(self._depth_sampler, self.device)
 
 
 class InScene(Overlay, ABC):
@@ -421,10 +431,7 @@ class KeepsPlaces(InScene, ABC):
     ) -> None:
         """Write all places anew by `program`, which reads those there are as `name`."""
         textures, targets = self._places()
-        targets[1].use()
-        self.ctx.enable_only(moderngl.NOTHING)
-        with self.bound(program, fields, {name: textures[0], **others}):
-            self.device.cover(program)
+        self._fill(targets[1], program, fields, {name: textures[0], **others})
         textures[:2] = reversed(textures[:2])
         targets[:2] = reversed(targets[:2])
 
