@@ -108,10 +108,7 @@ class Glyphs(Chart, InScene):
         assert self._velocities is not None
         textures = {"velocities": self._velocities[0], "colors": colors}
         number = counts[0] * counts[1] * counts[2]
-        with (
-            self.drawing(program, shot),
-            self.bound(program, None, textures, smooth=("colors",)),
-        ):
+        with self.drawing(program, shot), self.bound(program, None, textures, smooth=("colors",)):
             array = self.array(program, [(self._arrow, "3f 3f", "position", "normal")])
             array.render(moderngl.TRIANGLES, instances=number)
         self.draw_legend(target, shot.size)
@@ -129,10 +126,7 @@ class Glyphs(Chart, InScene):
         values = {"counts": counts, "first": tuple(first), "spacing": (spacing,) * 3}
         program = self.program("arrows' velocities", fluid, "glyph_value", "velocity")
         give(program, {**values, "width": width})
-        self._velocities[1].use()
-        self.ctx.enable_only(moderngl.NOTHING)
-        with self.bound(program, fields_of(fluid)):
-            self.device.cover(program)
+        self._fill(self._velocities[1], program, fields_of(fluid))
         return values
 
     def read(self) -> NDArray[np.float32]:

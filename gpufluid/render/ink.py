@@ -61,14 +61,7 @@ class Ink:
         self._add((x, y, width, height), (0.0, 0.0, 0.0, 0.0), (1.0, 1.0, 1.0), 1.0, BAR)
 
     def text(
-        self,
-        x: float,
-        y: float,
-        text: str,
-        size: float,
-        color: Color = WHITE,
-        align: float = 0.0,
-        alpha: float = 1.0,
+        self, x: float, y: float, text: str, size: float, color: Color = WHITE, align: float = 0.0
     ) -> float:
         """A line of text whose capitals are `size` pixels high; y: its base line. Return its width, pixels.
 
@@ -85,7 +78,7 @@ class Ink:
                 lettering.WIDE * scale,
                 lettering.HIGH * scale,
             )
-            self._add(place, (column, row, scale, 0.0), color, alpha, GLYPH)
+            self._add(place, (column, row, scale, 0.0), color, 1.0, GLYPH)
         return width * scale
 
     def text_width(self, text: str, size: float) -> float:

@@ -78,8 +78,5 @@ class IsoSurface(QuantityOverlay, InScene):
         """Return the field smoothed once, in another field of this view's."""
         out = self.kept_field("shown" if shown is self.kept_field("smooth", fluid) else "smooth", fluid)
         program = self.program("smooth", fluid, "smooth", "shown", solids=False)
-        out.back_target.use()
-        self.ctx.enable_only(moderngl.NOTHING)
-        with self.bound(program, {"shown": shown}):
-            self.device.cover(program)
+        self._fill(out.back_target, program, {"shown": shown})
         return out

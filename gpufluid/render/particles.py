@@ -179,11 +179,8 @@ class Particles(Chart, KeepsPlaces):
                 "vary": float(self.vary),
             },
         )
-        self._moved[self._state[1], self._paces[1]].use()
-        self.ctx.enable_only(moderngl.NOTHING)
         textures = {"before": self._state[0], "paces": self._paces[0], "sources": sources}
-        with self.bound(program, fields_of(fluid), textures):
-            self.device.cover(program)
+        self._fill(self._moved[self._state[1], self._paces[1]], program, fields_of(fluid), textures)
         self._state.reverse()
         self._paces.reverse()
         self._targets[0], self._targets[1] = self._targets[1], self._targets[0]
@@ -234,10 +231,8 @@ class Particles(Chart, KeepsPlaces):
             shown, colors = self.measure(fluid)
             low, high = self.last_range
             program = self.program("particle values", fluid, "particle_value", "shown", sampler="hardware")
-            self._targets[2].use()
-            self.ctx.enable_only(moderngl.NOTHING)
-            with self.bound(program, {"shown": shown}, {"state": self._state[0]}, filtered=True):
-                self.device.cover(program)
+            state = {"state": self._state[0]}
+            self._fill(self._targets[2], program, {"shown": shown}, state, filtered=True)
         veiled = self.veiled and bool(shot.smoke)
         through = self._veil(fluid, shot) if veiled else self._values
         program = self.flat_program("draw particles", "particle_fragment", "particle_vertex")
@@ -269,10 +264,7 @@ class Particles(Chart, KeepsPlaces):
             "sources": sources,
             "looks": looks,
         }
-        with (
-            self.drawing(program, shot),
-            self.bound(program, None, textures, smooth=("colors",)),
-        ):
+        with self.drawing(program, shot), self.bound(program, None, textures, smooth=("colors",)):
             self.array(program).render(moderngl.TRIANGLES, vertices=6 * self.count)
         if by_value:
             self.draw_legend(target, shot.size)

@@ -131,10 +131,7 @@ class _Lines(Chart, InScene):
             "odd": self._textures[1],
             "colors": self.maps.texture(self.color_map()),
         }
-        with (
-            self.drawing(program, shot),
-            self.bound(program, None, textures, smooth=("colors",)),
-        ):
+        with self.drawing(program, shot), self.bound(program, None, textures, smooth=("colors",)):
             self.array(program).render(moderngl.TRIANGLES, vertices=6 * (self.points - 1) * lines)
         self.draw_legend(target, shot.size)
 
