@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, Literal
@@ -14,6 +15,17 @@ from gpufluid.errors import GpufluidError
 from gpufluid.vectors import Vector
 
 LARGEST = 3.4e38  # what single precision holds
+
+
+class Checked(ABC):
+    """The base of dataclasses that are checked as they are made, and again before they are used."""
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    @abstractmethod
+    def check(self) -> None:
+        """Raise GpufluidError naming the first field that cannot be."""
 
 
 def finite_triple(value: Vector, name: str, parts: str = "(x, y, z)") -> tuple[float, float, float]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.checks import (
+    Checked,
     color_triple,
     finite_number,
     finite_points,
@@ -42,7 +43,7 @@ MOST_SEEDS = 1 << 20
 
 @named
 @dataclass
-class ParticleSource:
+class ParticleSource(Checked):
     """Where particles are born, spread evenly over a shape. Its fields can be changed at any time.
 
     shape: a Sphere, Box, Cylinder or Capsule, in metres; or an Emitter with one, which it then follows. rate:
@@ -64,9 +65,6 @@ class ParticleSource:
     velocity: Triple | None = None
     spread: float = 0.0
     active: bool = True
-
-    def __post_init__(self) -> None:
-        self.check()
 
     def check(self) -> None:
         """Raise GpufluidError naming the first field that nothing can be born with."""
@@ -232,7 +230,7 @@ WORD, COLOR, RANGE = _rule(_word), _rule(color_triple), _rule(low_and_high)
 
 
 @dataclass(kw_only=True)
-class FlowView:
+class FlowView(Checked):
     """The base of the descriptions. Change any field at any time. MADE: the class that draws it.
 
     box: the name of the box that it shows, one of `Scene.box_names`; None: every box. Of several boxes each
@@ -243,9 +241,6 @@ class FlowView:
     FIXED: ClassVar[tuple[str, ...]] = ()  # fields that another value of needs another view
     box: str | None = dataclasses.field(default=None, metadata=WORD)
     visible: bool = _flag(True)
-
-    def __post_init__(self) -> None:
-        self.check()
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
