@@ -91,7 +91,7 @@ class Glyphs(Chart, InScene):
         per_speed = self.length / size if self.length is not None else spacing / max(abs(low), abs(high))
         cells, rays = cells_of(fluid.grid), shot.view.rays
         eye = (cells @ np.append(rays.origin[0], 1.0))[:3]
-        program = self.flat_program("arrows", "glyph_fragment", "glyph_vertex")
+        program = self.device.program_of("arrows", "render/glyph_fragment.glsl", "render/glyph_vertex.glsl")
         give(
             program,
             {

@@ -102,7 +102,9 @@ class HistogramView(Chart):
             self._bins_texture = texture, ctx.framebuffer([texture])
             self._read = np.zeros(width, np.float32)
         texture, bins = self._bins_texture
-        program = self.flat_program("histogram", "histogram_fragment", "histogram_vertex")
+        program = self.device.program_of(
+            "histogram", "render/histogram_fragment.glsl", "render/histogram_vertex.glsl"
+        )
         give(program, {"range": self.last_range, "bins": int(self.bins)})
         bins.clear()
         bins.use()

@@ -222,18 +222,6 @@ class Overlay(Guest):
         give(program, side_numbers(fluid.boundaries))
         return program
 
-    def flat_program(self, label: str, fragment: str, vertex: str) -> moderngl.Program:
-        """Return a program that reads no fluid; compiled once."""
-
-        def make() -> moderngl.Program:
-            sources = (
-                Source(stage).add("#version 330 core", "<stage>").include(f"render/{file}.glsl")
-                for stage, file in ((label, fragment), (f"{label} (vertex)", vertex))
-            )
-            return self.device.fragment_program(*sources)
-
-        return self.device.keep((label, fragment, vertex), make)
-
     def array(self, program: moderngl.Program, content: Sequence[Any] = ()) -> moderngl.VertexArray:
         """The vertex array of `program` over `content`, as moderngl takes it; made once."""
         key = program.mglo, *(c[0].mglo for c in content)
@@ -410,7 +398,7 @@ class KeepsPlaces(InScene, ABC):
         if before.local != fluid.grid.local:
             self.reset()
             return
-        program = self.flat_program("places", "places_fragment", "cover_vertex")
+        program = self.device.program_of("places", "render/places_fragment.glsl", "render/cover_vertex.glsl")
         give(program, {"gone": fluid.grid.cells_from(before)})
         self._write(program, None, "places")
 

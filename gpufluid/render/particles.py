@@ -235,7 +235,9 @@ class Particles(Chart, KeepsPlaces):
             self._fill(self._targets[2], program, {"shown": shown}, state, filtered=True)
         veiled = self.veiled and bool(shot.smoke)
         through = self._veil(fluid, shot) if veiled else self._values
-        program = self.flat_program("draw particles", "particle_fragment", "particle_vertex")
+        program = self.device.program_of(
+            "draw particles", "render/particle_fragment.glsl", "render/particle_vertex.glsl"
+        )
         give(
             program,
             {

@@ -76,7 +76,9 @@ class VoxelView(InScene):
 
     def _draw_surfaces(self, fluid: FlowLike, shot: Shot) -> None:
         """Draw the obstacles."""
-        program = self.flat_program("surfaces", "surface_fragment", "mesh_vertex")
+        program = self.device.program_of(
+            "surfaces", "render/surface_fragment.glsl", "render/mesh_vertex.glsl"
+        )
         cells, rays = cells_of(fluid.grid), shot.view.rays
         eye = (cells @ np.append(rays.origin[0], 1.0))[:3]
         give(
