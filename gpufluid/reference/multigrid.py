@@ -22,7 +22,7 @@ def _sum_pairs(fine: Array, axis: int) -> Array:
 
 
 def _sum_of_eight(fine: Array) -> Array:
-    """Sums of [z, y, x, 1] over the cells that one of the next coarser grid stands for."""
+    """Sums of [z, y, x, ...] over the cells that one of the next coarser grid stands for."""
     for axis in range(3):
         fine = _sum_pairs(fine, axis)
     return fine
@@ -175,9 +175,7 @@ def coarse_weights(
         out[..., axis] = area / far.reshape(line)
     if fine is not None:
         beyond *= shrink
-    whole = np.where(kept, beyond + lost, 0.0)
-    for a in range(3):
-        whole = _sum_pairs(whole, a)
+    whole = _sum_of_eight(np.where(kept, beyond + lost, 0.0))
     out[..., 3] = whole + sum(out[..., a] + rolled(out[..., a], 1, 2 - a) for a in range(3))
     return out
 
