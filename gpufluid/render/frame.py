@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.backend import release
-from gpufluid.checks import color_triple, finite_number
+from gpufluid.checks import check_size, color_triple, finite_number
 from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
@@ -30,7 +30,7 @@ from gpufluid.gl.targets import drawable
 from gpufluid.obstacles import Obstacle
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.drawn_solids import DrawnSolids, Size
-from gpufluid.render.frame_targets import CLEAR, FrameTargets, checked_size
+from gpufluid.render.frame_targets import CLEAR, FrameTargets
 from gpufluid.render.light_frame import LightFrame
 from gpufluid.render.opaque import Frame, OpaqueScene
 from gpufluid.render.picture_passes import ALPHA, PicturePasses
@@ -136,7 +136,7 @@ class FrameRenderer(Guest):
         Raises GpufluidError for a size that is no picture or over the driver's limit, or if there is no
         memory for it: pictures then keep the size they had.
         """
-        size = checked_size(size, self.device.max_texture_size)
+        size = check_size(size, self.device.max_texture_size)
         if size == self.size:
             return
         before, self.size = self.size, (0, 0)
