@@ -29,7 +29,7 @@ from gpufluid.errors import GpufluidError, MissingDependencyError
 from gpufluid.files import whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
-from gpufluid.io.paths import check_place
+from gpufluid.io.paths import check_new_file
 from gpufluid.pressure_problem import PressureProblem
 from gpufluid.settings import Settings
 from gpufluid.solver import Solver
@@ -95,7 +95,7 @@ def write_page(path: Path, ctx: moderngl.Context, samples: int = SAMPLES, sizes:
     """
     if path.suffix != ".md":
         raise GpufluidError(f"{path}: the page's name must end in .md")
-    check_place(path, "picture")  # before minutes are spent
+    check_new_file(path, overwrite=True)  # before minutes are spent
     try:
         import matplotlib as mpl
     except ImportError:
