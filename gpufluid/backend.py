@@ -33,6 +33,13 @@ class Later(Protocol):
         """Forget them; idempotent."""
 
 
+def release(*things: Any) -> None:
+    """Release those of `things` that there are; None is nothing to release."""
+    for thing in things:
+        if thing is not None:
+            thing.release()
+
+
 class FieldStore(Protocol):
     """A volume [z, y, x, c] with a front that is read and a back that is written.
 

@@ -280,19 +280,8 @@ def _contents(path: str | os.PathLike[str]) -> Contents:
         raise GpufluidError(f"{file}: cannot be read: {error.strerror or error}") from error
     except Exception as error:  # a damaged file surfaces as whatever it makes the reader trip over
         raise _damaged(file, error) from error
-    return Contents(
-        grid,
-        scrolled,
-        boundaries,
-        settings,
-        header["backend"],
-        things,
-        before,
-        voxels,
-        numbers,
-        last_dt,
-        state,
-    )
+    place, rules = (grid, scrolled, boundaries), (settings, header["backend"])
+    return Contents(*place, *rules, things, before, voxels, numbers, last_dt, state)
 
 
 def _damaged(file: Path, error: Exception) -> GpufluidError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from numbers import Integral
 from typing import Any, Literal
 
@@ -13,6 +14,18 @@ from gpufluid.errors import GpufluidError
 from gpufluid.vectors import Counts, Number, Pair, Vector
 
 LARGEST = 3.4e38  # what single precision holds
+MAX_SIDE = 16384  # pixels, of H.264 and of most GL drivers
+
+
+class Checked(ABC):
+    """The base of dataclasses that are checked as they are made, and again before they are used."""
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    @abstractmethod
+    def check(self) -> None:
+        """Raise GpufluidError naming the first field that cannot be."""
 
 
 def finite_triple(value: Vector, name: str, parts: str = "(x, y, z)") -> tuple[float, float, float]:
@@ -129,6 +142,21 @@ def whole_number(value: int, name: str, *, low: int | None = None, high: int | N
         bound = "" if low is None else f" >= {low}" if high is None else f" in {low} .. {high}"
         raise GpufluidError(f"{name} must be a whole number{bound}, got {value!r}")
     return int(value)
+
+
+def check_size(size: tuple[int, int], limit: int = MAX_SIDE) -> tuple[int, int]:
+    """Return `size` if a picture (width, height) can have it, or raise naming the limit."""
+    try:
+        width, height = (int(n) for n in size)
+        whole = (width, height) == tuple(size)
+    except (TypeError, ValueError, OverflowError):
+        whole = False
+    if not whole:
+        raise GpufluidError(f"size must be two whole numbers (width, height), got {size!r}")
+    for what, n in ("width", width), ("height", height):
+        if not 1 <= n <= limit:
+            raise GpufluidError(f"the {what} of a picture must lie in 1 .. {limit} pixels, got {n}")
+    return width, height
 
 
 def share(value: float, name: str) -> float:

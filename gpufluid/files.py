@@ -68,21 +68,24 @@ def check_file(path: str | os.PathLike[str], overwrite: bool = False, suffixes: 
     target = named_file(path, suffixes)
     try:
         if target.is_dir():
-            raise GpufluidError(f"{target}: is a folder; name a file in it")
+            inside = target / f"out{target.suffix}"
+            raise GpufluidError(f"{target}: is a folder; name a file in it ({inside})")
         if not overwrite and (target.exists() or target.is_symlink()):
             raise GpufluidError(f"{target}: exists already; {REMEDY}")
-        refuse_device(target)
-        if not target.parent.is_dir():
-            raise GpufluidError(f"{target}: the folder {target.parent} does not exist; make it first")
+        if target.exists() and not target.is_file():
+            raise GpufluidError(f"{target}: is no plain file, but a pipe or a device; choose another name")
+        check_parent(target, target.parent)
     except OSError as error:
         raise GpufluidError(f"{target}: could not be written: {error.strerror or error}") from error
     return target
 
 
-def refuse_device(target: Path) -> None:
-    """Raise GpufluidError for what no file may replace: a device, as /dev/null is one, or a pipe."""
-    if target.exists() and not target.is_file():
-        raise GpufluidError(f"{target}: is no plain file, but a pipe or a device; choose another name")
+def check_parent(target: Path, folder: Path) -> None:
+    """Raise GpufluidError where `folder`, in which `target` is to be made, is none."""
+    if not folder.exists():
+        raise GpufluidError(f"{target}: the folder {folder} does not exist; make it first")
+    if not folder.is_dir():
+        raise GpufluidError(f"{target}: {folder} is not a folder")
 
 
 def try_folder(folder: Path) -> None:

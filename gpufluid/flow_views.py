@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.checks import (
+    Checked,
     color_triple,
     finite_number,
     finite_points,
     finite_triple,
     flag,
     low_and_high,
+    share,
     whole_number,
 )
 from gpufluid.errors import GpufluidError, each_once, named, near, one_of, several
@@ -40,7 +42,7 @@ MOST_SEEDS = 1 << 20
 
 @named
 @dataclass
-class ParticleSource:
+class ParticleSource(Checked):
     """Where particles are born, spread evenly over a shape. Its fields can be changed at any time.
 
     shape: a Sphere, Box, Cylinder or Capsule, in metres; or an Emitter with one, which it then follows. rate:
@@ -62,9 +64,6 @@ class ParticleSource:
     velocity: Vector | None = None
     spread: float = 0.0
     active: bool = True
-
-    def __post_init__(self) -> None:
-        self.check()
 
     def check(self) -> None:
         """Raise GpufluidError naming the first field that nothing can be born with."""
@@ -167,27 +166,41 @@ def check_response(particles: Any) -> None:
         )
 
 
-def _rule(
-    check: Callable[[Any, str], object], *, kept: bool = False, names: Sequence[Any] = ()
-) -> dict[str, Any]:
-    """What `FlowView.check` asks of a field.
+def _rule(check: Callable[[Any, str], object], *, names: Sequence[Any] = ()) -> dict[str, Any]:
+    """What `check_fields` asks of a field.
 
-    check: takes a value and its name, and raises for a bad one; a None that is the default is not checked.
-    kept: whether the field becomes what that returns. names: what it may be, for those who offer a choice.
+    check: takes a value and its name, returns what the field becomes, and raises for a bad one; a None that
+    is the default is not checked. names: what it may be, for those who offer a choice.
     """
-    return {"check": check, "kept": kept, "names": names}
+    return {"check": check, "names": names}
+
+
+def check_fields(thing: Any, rules: type[FlowView], but: Sequence[str] = ()) -> None:
+    """Raise GpufluidError naming the first value of `thing` that one described by `rules` cannot have.
+
+    So views are held to what their descriptions are. but: the names of fields that are left alone.
+    """
+    for part in dataclasses.fields(rules):
+        if "check" not in part.metadata or part.name in but or not hasattr(thing, part.name):
+            continue
+        value = getattr(thing, part.name)
+        if value is not None or part.default is not None:
+            checked = part.metadata["check"](value, f"{type(thing).__name__}.{part.name}")
+            setattr(thing, part.name, checked)
 
 
 def _number(default: float | None, *, most: float = np.inf, **limit: float) -> Any:
-    def check(value: Any, name: str) -> None:
-        if finite_number(value, name, **limit) > most:
+    def check(value: Any, name: str) -> float:
+        number = finite_number(value, name, **limit)
+        if number > most:
             raise GpufluidError(f"{name} must be at most {most:g}, got {value!r}")
+        return number
 
     return dataclasses.field(default=default, metadata=_rule(check))
 
 
 def _share(default: float) -> Any:
-    return _number(default, low=0.0, most=1.0)
+    return dataclasses.field(default=default, metadata=_rule(share))
 
 
 def _whole(default: int, low: int, high: int) -> Any:
@@ -199,22 +212,24 @@ def _flag(default: bool) -> Any:
 
 
 def _name(default: Any, *names: Any) -> Any:
-    def check(value: Any, name: str) -> None:
+    def check(value: Any, name: str) -> Any:
         one_of(value, names, name)
+        return value
 
     return dataclasses.field(default=default, metadata=_rule(check, names=names))
 
 
-def _check_word(value: Any, name: str) -> None:
+def _word(value: Any, name: str) -> str:
     if not isinstance(value, str):
         raise GpufluidError(f"{name} must be a name or None, got {value!r}")
+    return value
 
 
-WORD, COLOR, RANGE = _rule(_check_word), _rule(color_triple, kept=True), _rule(low_and_high, kept=True)
+WORD, COLOR, RANGE = _rule(_word), _rule(color_triple), _rule(low_and_high)
 
 
 @dataclass(kw_only=True)
-class FlowView:
+class FlowView(Checked):
     """The base of the descriptions. Change any field at any time. MADE: the class that draws it.
 
     box: the name of the box that it shows, one of `Scene.box_names`; None: every box. Of several boxes each
@@ -226,18 +241,9 @@ class FlowView:
     box: str | None = dataclasses.field(default=None, metadata=WORD)
     visible: bool = _flag(True)
 
-    def __post_init__(self) -> None:
-        self.check()
-
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
-        for part in dataclasses.fields(self):
-            value = getattr(self, part.name)
-            if "check" not in part.metadata or (value is None and part.default is None):
-                continue
-            checked = part.metadata["check"](value, f"{type(self).__name__}.{part.name}")
-            if part.metadata["kept"]:
-                setattr(self, part.name, checked)
+        check_fields(self, type(self))
 
     @property
     def drawn(self) -> dict[str, Any]:

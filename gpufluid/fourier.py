@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.backend import FieldStore
+from gpufluid.backend import FieldStore, release
 from gpufluid.boundaries import SIDES, Boundaries, Periodic
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import AXES, Grid
@@ -109,6 +109,5 @@ class Fourier:
 
     def release(self) -> None:
         """Release the fields."""
-        for field in self._fields.values():
-            field.release()
+        release(*self._fields.values())
         self._fields.clear()

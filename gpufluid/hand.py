@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpufluid.checks import finite_number, radiance
+from gpufluid.checks import Checked, finite_number, radiance
 from gpufluid.errors import named
 from gpufluid.vectors import Vector
 
@@ -13,7 +13,7 @@ REACH = 0.03  # of the box's longest side, where a hand has no reach of its own
 
 @named
 @dataclass
-class Hand:
+class Hand(Checked):
     """What a hand (a drag of the mouse, or `Scene.stroke`) does to the fluid. Can be changed at any time.
 
     reach: distance round it that it acts on, metres, > 0; None: 0.03 of the box's longest side. push: share
@@ -28,9 +28,6 @@ class Hand:
     density: float = 8.0
     color: Vector | None = None
     temperature: float | None = None
-
-    def __post_init__(self) -> None:
-        self.check()
 
     def check(self) -> None:
         """Raise GpufluidError naming the first field that no hand can have."""

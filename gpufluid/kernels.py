@@ -304,11 +304,12 @@ JOINED, COARSE_JOINED = (Slot("joined", kind, exact=True) for kind in ("packed",
 FINE_WEIGHTS = tuple(Slot(f"fine_{slot.name}", "fine_packed", exact=True) for slot in WEIGHTS)
 EIGHTHS = Slot("eighths", "eighth", exact=True)
 PREDICTED = Slot("predicted", "bounded")
-REFLECTED = _face("reflected")
+REFLECTED, COMPENSATED = _face("reflected"), _face("compensated")
 HALVES = Slot("halves", "halves", exact=True)
 OTHER = Slot("other", "packed", exact=True)
 # in half floats its rounding alone, over a cell, would be more than what a projection leaves
 PRESSURE, VALUES = (Slot(name, "packed", exact=True) for name in ("pressure", "values"))
+SWEPT = PRESSURE, _packed("divergence")  # what a sweep for the pressure reads
 TRANSFORM = Slot("transform", "wave", exact=True)  # two complex numbers to a texel
 ROOTS = Slot("roots", "root", exact=True)
 POINTS, PROBED = Slot("points", "probe", exact=True), Slot("sampled", "probe", exact=True)
@@ -316,33 +317,43 @@ SAVED = Slot("saved", "tall", short=True)
 SPEED = Slot("speed", "block", exact=True)
 ROWS, SLICES, WHOLE = (Slot(kind + "s", kind, exact=True) for kind in ("row", "slice", "whole"))
 
+# what tells kernels where emitters are; and which cells lie in an obstacle, see `gpufluid.arguments.Image`
+EMITTED = "emitters", "middles", "noise_shift"
+IMAGE = "shape", "to_local", "extent", "rounding"
+
+
+def _emits(name: str, write: Slot, *more: str, reads: tuple[Slot, ...] = ()) -> Kernel:
+    """A kernel that adds to `write` what emitters bring."""
+    faces = (SOLID_FACES,) if write is VELOCITY else ()
+    return Kernel(name, write, (write, *reads), (*EMITTED, *more), faces, local=True)
+
+
+def _carries_velocity(name: str, write: Slot, reads: tuple[Slot, ...], *sampled: str) -> Kernel:
+    """A kernel that looks for where the velocity, or a reflected one, comes from."""
+    solids = (SOLID_FACES, SOLID)
+    return Kernel(name, write, reads, ("dt",), solids, sampled=sampled, reflected_reads=(REFLECTED,))
+
+
+def _carries_scalars(
+    name: str, write: Slot, beside: tuple[Slot, ...], *sampled: str, ends: bool = True
+) -> Kernel:
+    """A kernel that looks for where scalars come from. ends: what it writes is what they become."""
+    parameters = ("dt", "keep", "ambient") if ends else ("dt",)
+    return Kernel(name, write, (SCALARS, *beside, VELOCITY), parameters, (SOLID,), sampled=sampled)
+
+
+def _relaxes(name: str, reads: tuple[Slot, ...], *parameters: str, **more: Any) -> Kernel:
+    """A kernel that improves a pressure, on coarse grids too."""
+    return Kernel(name, PRESSURE, reads, parameters, weighted_reads=WEIGHTS, **more)
+
+
 KERNELS: dict[str, Kernel] = {
     kernel.name: kernel
     for kernel in (
-        Kernel(
-            "emit_scalars",
-            SCALARS,
-            (SCALARS,),
-            ("emitters", "middles", "emitter_count", "noise_shift"),
-            local=True,
-        ),
-        Kernel(
-            "emit_velocity",
-            VELOCITY,
-            (VELOCITY,),
-            ("emitters", "middles", "emitter_count", "noise_shift"),
-            (SOLID_FACES,),
-            local=True,
-        ),
-        Kernel("emit_mask", SCALARS, (SCALARS, MASK), ("emitters", "middles", "noise_shift"), local=True),
-        Kernel(
-            "emit_mask_velocity",
-            VELOCITY,
-            (VELOCITY, MASK),
-            ("emitters", "middles", "noise_shift"),
-            (SOLID_FACES,),
-            local=True,
-        ),
+        _emits("emit_scalars", SCALARS, "emitter_count"),
+        _emits("emit_velocity", VELOCITY, "emitter_count"),
+        _emits("emit_mask", SCALARS, reads=(MASK,)),
+        _emits("emit_mask_velocity", VELOCITY, reads=(MASK,)),
         Kernel("ignite", FLAME, (SCALARS,), ("dt", "ignition", "growth", "fuel_per_burn")),
         Kernel("burn", SCALARS, (SCALARS, FLAME), ("dt", "per_burn", "radiation", "ambient")),
         Kernel("vorticity", _cell("vorticity"), (VELOCITY,)),
@@ -394,143 +405,46 @@ KERNELS: dict[str, Kernel] = {
             (SOLID_FACES,),
         ),
         Kernel("constrain", VELOCITY, (VELOCITY,), (), (SOLID_FACES,)),
-        Kernel(
-            "advect_velocity",
-            _face("carried"),
-            (VELOCITY,),
-            ("dt",),
-            (SOLID_FACES, SOLID),
-            sampled=("velocity", "reflected"),
-            reflected_reads=(REFLECTED,),
+        _carries_velocity("advect_velocity", _face("carried"), (VELOCITY,), "velocity", "reflected"),
+        _carries_velocity("predict_velocity", PREDICTED, (VELOCITY,), "velocity", "reflected"),
+        _carries_velocity(
+            "correct_velocity", VELOCITY, (VELOCITY, PREDICTED), "velocity", PREDICTED.parts[0]
         ),
-        Kernel(
-            "predict_velocity",
-            PREDICTED,
-            (VELOCITY,),
-            ("dt",),
-            (SOLID_FACES, SOLID),
-            sampled=("velocity", "reflected"),
-            reflected_reads=(REFLECTED,),
+        _carries_scalars("advect_scalars", _cell("carried"), (), "scalars", "velocity"),
+        _carries_scalars("correct_scalars", SCALARS, (_cell("forward"),), "scalars", "forward", "velocity"),
+        _carries_velocity(
+            "compensate_velocity", COMPENSATED, (VELOCITY, _face("forward")), "velocity", "forward"
         ),
-        Kernel(
-            "correct_velocity",
-            VELOCITY,
-            (VELOCITY, PREDICTED),
-            ("dt",),
-            (SOLID_FACES, SOLID),
-            sampled=("velocity", PREDICTED.parts[0]),
-            reflected_reads=(REFLECTED,),
+        _carries_velocity(
+            "finish_velocity", VELOCITY, (VELOCITY, COMPENSATED), "velocity", "reflected", "compensated"
         ),
-        Kernel(
-            "advect_scalars",
-            _cell("carried"),
-            (SCALARS, VELOCITY),
-            ("dt", "keep", "ambient"),
-            (SOLID,),
-            sampled=("scalars", "velocity"),
+        _carries_scalars(
+            "compensate_scalars", _cell("compensated"), (_cell("forward"),), "forward", "velocity", ends=False
         ),
-        Kernel(
-            "correct_scalars",
-            SCALARS,
-            (SCALARS, _cell("forward"), VELOCITY),
-            ("dt", "keep", "ambient"),
-            (SOLID,),
-            sampled=("scalars", "forward", "velocity"),
-        ),
-        Kernel(
-            "compensate_velocity",
-            _face("compensated"),
-            (VELOCITY, _face("forward")),
-            ("dt",),
-            (SOLID_FACES, SOLID),
-            sampled=("velocity", "forward"),
-            reflected_reads=(REFLECTED,),
-        ),
-        Kernel(
-            "finish_velocity",
-            VELOCITY,
-            (VELOCITY, _face("compensated")),
-            ("dt",),
-            (SOLID_FACES, SOLID),
-            sampled=("velocity", "reflected", "compensated"),
-            reflected_reads=(REFLECTED,),
-        ),
-        Kernel(
-            "compensate_scalars",
-            _cell("compensated"),
-            (SCALARS, _cell("forward"), VELOCITY),
-            ("dt",),
-            (SOLID,),
-            sampled=("forward", "velocity"),
-        ),
-        Kernel(
-            "finish_scalars",
-            SCALARS,
-            (SCALARS, _cell("compensated"), VELOCITY),
-            ("dt", "keep", "ambient"),
-            (SOLID,),
-            sampled=("scalars", "compensated", "velocity"),
+        _carries_scalars(
+            "finish_scalars", SCALARS, (_cell("compensated"),), "scalars", "compensated", "velocity"
         ),
         Kernel("divergence", _packed("divergence"), (VELOCITY,), (), (OPENINGS,)),
         Kernel("expand", _packed("divergence"), (_packed("divergence"), FLAME), ("expansion",), (OPENINGS,)),
-        Kernel(
-            "jacobi",
-            PRESSURE,
-            (PRESSURE, _packed("divergence")),
-            ("scale", "weight"),
-            (OPENINGS,),
-        ),
+        Kernel("jacobi", PRESSURE, SWEPT, ("scale", "weight"), (OPENINGS,)),
         *(
-            Kernel(
-                name,
-                PRESSURE,
-                (PRESSURE, _packed("divergence")),
-                ("scale", "weights"),
-                (OPENINGS,),
-                walk=walk,
-            )
+            Kernel(name, PRESSURE, SWEPT, ("scale", "weights"), (OPENINGS,), walk=walk)
             for name, walk in WALKS.items()
         ),
         Kernel("split_eighths", EIGHTHS, (VALUES,)),
-        Kernel(
-            "jacobi_eighths",
-            EIGHTHS,
-            (EIGHTHS, _packed("divergence")),
-            ("scale", "weight"),
-            (OPENINGS,),
-        ),
+        Kernel("jacobi_eighths", EIGHTHS, (EIGHTHS, SWEPT[1]), ("scale", "weight"), (OPENINGS,)),
         Kernel("join_eighths", VALUES, (EIGHTHS,)),
-        Kernel(
-            "red_black",
-            PRESSURE,
-            (PRESSURE, _packed("divergence")),
-            ("scale", "omega", "colour"),
-            (OPENINGS,),
-            weighted_reads=WEIGHTS,
-        ),
+        _relaxes("red_black", SWEPT, "scale", "omega", "colour", solid_reads=(OPENINGS,)),
         Kernel(
             "residual",
             Slot("residual", "packed", exact=True),
-            (PRESSURE, _packed("divergence")),
+            SWEPT,
             ("scale",),
             (OPENINGS,),
             weighted_reads=WEIGHTS,
         ),
-        Kernel(
-            "first_sweep",
-            PRESSURE,
-            (_packed("divergence"),),
-            ("scale", "omega"),
-            (OPENINGS,),
-            weighted_reads=WEIGHTS,
-        ),
-        Kernel(
-            "solve_coarsest",
-            PRESSURE,
-            (_packed("divergence"),),
-            ("scale", "sweeps", "omega"),
-            weighted_reads=WEIGHTS,
-        ),
+        _relaxes("first_sweep", (_packed("divergence"),), "scale", "omega", solid_reads=(OPENINGS,)),
+        _relaxes("solve_coarsest", (_packed("divergence"),), "scale", "sweeps", "omega"),
         Kernel(
             "apply_inverse",
             PRESSURE,
@@ -540,7 +454,7 @@ KERNELS: dict[str, Kernel] = {
         Kernel(
             "restrict",
             Slot("restricted", "coarse_packed", exact=True),
-            (PRESSURE, _packed("divergence")),
+            SWEPT,
             ("scale",),
             (OPENINGS,),
             weighted_reads=WEIGHTS,
@@ -609,25 +523,15 @@ KERNELS: dict[str, Kernel] = {
             ("dt",),
             (SOLID_FACES,),
         ),
-        Kernel(
-            "add_obstacle",
-            SOLID_VELOCITY,
-            (SOLID_VELOCITY, WINDING),
-            ("shape", "to_local", "extent", "rounding", "motion"),
-        ),
+        Kernel("add_obstacle", SOLID_VELOCITY, (SOLID_VELOCITY, WINDING), (*IMAGE, "motion")),
         Kernel("cover_scalars", SCALARS, (SCALARS, SOLID), ("left",)),
         Kernel(
             "add_drift",
             SOLID_VELOCITY,
             (SOLID_VELOCITY, WINDING, _cell("drift")),
-            ("shape", "to_local", "extent", "rounding", "mean_drift"),
+            (*IMAGE, "mean_drift"),
         ),
-        Kernel(
-            "mark_obstacle",
-            MARKS,
-            (MARKS, WINDING),
-            ("shape", "to_local", "extent", "rounding", "mark"),
-        ),
+        Kernel("mark_obstacle", MARKS, (MARKS, WINDING), (*IMAGE, "mark")),
         Kernel("heat_fluid", SCALARS, (SCALARS, MARKS), ("dt",)),
         Kernel("solid_normals", _cell("normals"), (SOLID,)),
         Kernel("find_solid", SOLID, (SOLID_VELOCITY,)),

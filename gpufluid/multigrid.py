@@ -18,7 +18,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gpufluid.arguments import Openings
-from gpufluid.backend import Backend, FieldStore
+from gpufluid.backend import Backend, FieldStore, release
 from gpufluid.boundaries import Boundaries
 from gpufluid.coarsest import inverse
 from gpufluid.grid import Grid
@@ -89,9 +89,7 @@ class Level:
 
     def release(self) -> None:
         """Release the fields."""
-        for field in (self.pressure, self.divergence, self._weights, self.inverse, self._joined):
-            if field is not None:
-                field.release()
+        release(self.pressure, self.divergence, self._weights, self.inverse, self._joined)
 
 
 class Hierarchy:
@@ -126,8 +124,7 @@ class Hierarchy:
                     self.depth = n + 1
                     break
         if self._finest is None or self._finest.problem is not problem:
-            if self._finest is not None:
-                self._finest.release()
+            release(self._finest)
             self._cycles.clear()
             self._finest = (Chessboard if Chessboard.fits(problem) else Finest)(problem)
         return self._finest
@@ -153,13 +150,10 @@ class Hierarchy:
 
     def release(self) -> None:
         """Release the levels and the finest grid's own fields."""
+        release(*self.levels, self._finest)
         self._cycles.clear()
-        for level in self.levels:
-            level.release()
         self.levels.clear()
-        if self._finest is not None:
-            self._finest.release()
-            self._finest = None
+        self._finest = None
 
 
 class Finest:
@@ -284,8 +278,7 @@ class Chessboard(Finest):
 
     def release(self) -> None:
         """Release the fields."""
-        for field in self._fields.values():
-            field.release()
+        release(*self._fields.values())
 
 
 def two_colours(sides: Boundaries, grid: Grid) -> bool:

@@ -204,17 +204,8 @@ class NumpyBackend:
         """There are few cells."""
         return lanes(self.grid) <= SOLVED
 
-    def field(
-        self,
-        name: str,
-        kind: str,
-        components: int = 4,
-        *,
-        buffers: int = 2,
-        exact: bool = False,
-        short: bool = False,
-    ) -> ArrayField:
-        """Create a field of zeros."""
+    def field(self, name: str, kind: str, components: int = 4, **how: object) -> ArrayField:
+        """Create a field of zeros; in which precision and how many buffers is nothing to arrays."""
         layout = self._layouts[kind]
         nx, ny, nz = layout.size
         channels = PARTS.get(kind, 1) * (1 if layout.packing == LANES else components)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpufluid.checks import color_triple, finite_number, finite_triple, flag, radiance, share
+from gpufluid.checks import Checked, color_triple, finite_number, finite_triple, flag, radiance, share
 from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.mesh import Mesh
 from gpufluid.settings import SLIPS
@@ -20,7 +20,7 @@ Shape = Analytic | Mesh
 
 @named
 @dataclass(eq=False)  # two obstacles alike are still two: lists must find the very one
-class Obstacle:
+class Obstacle(Checked):
     """A solid in the fluid. Its fields can be changed at any time.
 
     shape: Sphere, Box, Cylinder, Capsule, Plane or Mesh, in local space.
@@ -68,9 +68,6 @@ class Obstacle:
     color: Vector | None = None
     gloss: float = 1.0
     emission: Vector = (0.0, 0.0, 0.0)
-
-    def __post_init__(self) -> None:
-        self.check()
 
     def check(self) -> None:
         """Raise GpufluidError naming the first field that no solid can have."""

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from gpufluid.arguments import Faces, Openings, Swelling
-from gpufluid.backend import Backend, FieldStore
+from gpufluid.backend import Backend, FieldStore, release
 from gpufluid.boundaries import Inflow
 from gpufluid.fourier import Fourier
 from gpufluid.kernels import Variant
@@ -217,10 +217,7 @@ class Projection:
 
     def release(self) -> None:
         """Release every field."""
-        for part in (self.pressure, self.divergence, self.problem, self.hierarchy, self.fourier):
-            part.release()
-        if self._balanced is not None:
-            self._balanced.release()
+        release(self.pressure, self.divergence, self._balanced, self.problem, self.hierarchy, self.fourier)
 
 
 def measure(

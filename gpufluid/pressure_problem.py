@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gpufluid.arguments import Openings
-from gpufluid.backend import Backend, FieldStore
+from gpufluid.backend import Backend, FieldStore, release
 from gpufluid.grid import Grid
 from gpufluid.kernels import WALKING, Variant
 from gpufluid.layout import EIGHTHS, LANES
@@ -243,8 +243,5 @@ class PressureProblem:
 
     def release(self) -> None:
         """Release the fields."""
-        for field in self._fields.values():
-            field.release()
+        release(*self._fields.values(), self._inner)
         self._fields.clear()
-        if self._inner is not None:
-            self._inner.release()

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.arguments import Cells
-from gpufluid.backend import Backend, FieldStore, Later
+from gpufluid.backend import Backend, FieldStore, Later, release
 from gpufluid.checks import held, real_array
 from gpufluid.errors import GpufluidError
 from gpufluid.kernels import Variant
@@ -135,8 +135,7 @@ class Probes:
         for samples in self._asked:
             samples.read()
         self._release_orphans()
-        for field in self._fields.values():
-            field.release()
+        release(*self._fields.values())
         self._fields.clear()
 
     def _release_orphans(self) -> None:

@@ -32,7 +32,7 @@ from gpufluid.scene_schema import (
     fields_with_off,
     load_msgspec,
 )
-from gpufluid.scene_text import THING, OddTextError, changed, written
+from gpufluid.scene_text import THING, OddTextError, bare, changed, written
 from gpufluid.sources import Emitter, Image, Surface
 from gpufluid.view import Plate
 
@@ -114,8 +114,8 @@ class _Told:
     def brief(self) -> dict[str, Any]:
         """The plain values as a description of their own."""
         boxes = self.plain["boxes"]
-        bare: dict[str, Any] = _bare(_shaped(self.plain, len(boxes) == 1 and "name" not in boxes[0]))
-        return bare
+        brief: dict[str, Any] = bare(_shaped(self.plain, len(boxes) == 1 and "name" not in boxes[0]))
+        return brief
 
     def after(self, before: _Told) -> str:
         """The text that says this, made of the one that said what was `before`. Raises OddTextError."""
@@ -149,13 +149,6 @@ def _shaped(values: dict[str, Any], alone: bool) -> dict[str, Any]:
         out |= {name: value for name, value in boxes[0].items() if name != THING} | looks
         boxes = boxes[1:]
     return {**out, "containers": boxes} if boxes else out
-
-
-def _bare(part: Any) -> Any:
-    """`part` without what it describes."""
-    if isinstance(part, dict):
-        return {name: _bare(value) for name, value in part.items() if name != THING}
-    return [_bare(value) for value in part] if isinstance(part, list) else part
 
 
 def _check_files(described: Any, scene: Scene, path: Path) -> None:

@@ -248,7 +248,7 @@ class _Editor:
                 self.table(_Table(there[old], said[old], within), was[old], now[new], brief[new])
         if pairs == list(range(len(was))):
             return
-        fresh = [_bare(brief[new]) if old is None else said[old] for new, old in enumerate(pairs)]
+        fresh = [bare(brief[new]) if old is None else said[old] for new, old in enumerate(pairs)]
         if was and not isinstance(there, self.kit.items.AoT):
             self._put(of, name, fresh) if fresh else self._remove(of, name)
             return
@@ -331,8 +331,11 @@ def _paired(was: Sequence[Plain], now: Sequence[Plain]) -> list[int | None]:
     return found
 
 
-def _bare(table: Plain) -> Plain:
-    return {name: value for name, value in table.items() if name != THING}
+def bare(part: Any) -> Any:
+    """`part` of a description without what it describes."""
+    if isinstance(part, dict):
+        return {name: bare(value) for name, value in part.items() if name != THING}
+    return [bare(value) for value in part] if isinstance(part, list) else part
 
 
 def _alike(one: Any, other: Any) -> bool:

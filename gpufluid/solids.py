@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.arguments import Cells, Faces, Heat, Image, Openings
-from gpufluid.backend import Backend, FieldStore
+from gpufluid.backend import Backend, FieldStore, release
 from gpufluid.boundaries import Boundaries
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import CellBox, Grid
@@ -592,8 +592,7 @@ class Solids:
 
     def release(self) -> None:
         """Release the fields."""
-        for field in self._fields.values():
-            field.release()
+        release(*self._fields.values())
         self._fields.clear()
         self._state = Standing()
         self._hand_out()

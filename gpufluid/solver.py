@@ -12,7 +12,7 @@ import numpy as np
 
 from gpufluid.advection import Advection
 from gpufluid.arguments import FacesAndCells, Swelling
-from gpufluid.backend import Backend, FieldStore
+from gpufluid.backend import Backend, FieldStore, release
 from gpufluid.boundaries import SIDES, Boundaries, Wall
 from gpufluid.colors import Colors
 from gpufluid.copies import Copies
@@ -455,18 +455,6 @@ class Solver:
 
     def release(self) -> None:
         """Release every field."""
-        for part in (self.velocity, self.scalars, self.colors, self.speed):
-            part.release()
-        if self.largest is not None:
-            self.largest.release()
-        for stage in (
-            self.solids,
-            self.emission,
-            self.forces,
-            self.fire,
-            self.advection,
-            self.diffusion,
-            self.projection,
-            self.empty,
-        ):
-            stage.release()
+        release(self.velocity, self.scalars, self.colors, self.speed, self.largest)
+        release(self.solids, self.emission, self.forces, self.fire)
+        release(self.advection, self.diffusion, self.projection, self.empty)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpufluid.checks import (
+    Checked,
     finite_number,
     finite_points,
     finite_triple,
@@ -174,7 +175,7 @@ Source = Analytic | Mesh | Line | Bezier | Surface | Image | Array
 
 @named
 @dataclass(eq=False)  # two emitters alike are still two: lists must find the very one
-class Emitter:
+class Emitter(Checked):
     """A source of smoke, heat, fuel or motion. Its fields can be changed at any time.
 
     shape: Sphere, Box, Cylinder, Capsule, Plane, Mesh (its volume), Surface (of a mesh), Line, Bezier, Image
@@ -228,9 +229,6 @@ class Emitter:
     rotation: ArrayLike | None = None
     color: Vector | None = None
     motion: Vector = (0.0, 0.0, 0.0)
-
-    def __post_init__(self) -> None:
-        self.check()
 
     def check(self) -> None:
         """Raise GpufluidError naming the first field that nothing can be emitted with."""

@@ -15,6 +15,7 @@ from time import perf_counter
 from typing import Concatenate, ParamSpec, TypeVar
 
 from gpufluid.advance import Slices
+from gpufluid.backend import release
 from gpufluid.boundaries import Boundaries
 from gpufluid.errors import GpufluidError
 from gpufluid.obstacles import Obstacle
@@ -239,11 +240,8 @@ class Stepper:
 
     def release(self) -> None:
         """Drop the step under way, and release what only stepping in slices needs."""
-        if self.slices is not None:
-            self.slices.release()
+        release(self.slices, self._still)
         self.released = True
-        if self._still is not None:
-            self._still.release()
 
 
 class Handle:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from gpufluid.arguments import Swelling
-from gpufluid.backend import Backend, FieldStore
+from gpufluid.backend import Backend, FieldStore, release
 from gpufluid.boundaries import Boundaries
 from gpufluid.kernels import Variant
 from gpufluid.obstacles import Obstacle
@@ -129,10 +129,6 @@ class Still:
 
     def release(self) -> None:
         """Release every field."""
-        for _, still in self._kept.values():
-            still.release()
+        release(*(still for _, still in self._kept.values()), self.solids, self._divergence)
         self._kept.clear()
-        self.solids.release()
-        if self._divergence is not None:
-            self._divergence.release()
-            self._divergence = None
+        self._divergence = None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpufluid.checks import finite_number, finite_triple, flag, held, real_array, whole_number
+from gpufluid.checks import Checked, finite_number, finite_triple, flag, held, real_array, whole_number
 from gpufluid.errors import GpufluidError, named
 from gpufluid.shapes import direction
 from gpufluid.sources import MAX_SEED
@@ -25,7 +25,7 @@ STRAIGHT = 1e-9  # part of a direction below which it runs across an axis
 
 @named
 @dataclass(eq=False)  # two forces alike are still two
-class Wind:
+class Wind(Checked):
     """Draws the fluid towards a velocity, everywhere or near a point. Its fields can be changed at any time.
 
     velocity: of the wind, m/s. rate: how fast the fluid takes it up, 1/s, >= 0: in each second the difference
@@ -42,9 +42,6 @@ class Wind:
     center: Vector | None = None
     radius: float = 0.25
 
-    def __post_init__(self) -> None:
-        self.check()
-
     def check(self) -> None:
         """Raise GpufluidError naming the first field that no wind can have."""
         self.velocity = finite_triple(self.velocity, "Wind.velocity")
@@ -60,7 +57,7 @@ class Wind:
 
 @named
 @dataclass(eq=False)
-class Vortex:
+class Vortex(Checked):
     """Turns the fluid about an axis, counter-clockwise if the axis points at you.
 
     center: a point of the axis, metres. axis: its direction. strength: the largest acceleration, m/s^2,
@@ -79,9 +76,6 @@ class Vortex:
     radius: float = 0.25
     active: bool = True
 
-    def __post_init__(self) -> None:
-        self.check()
-
     def check(self) -> None:
         """Raise GpufluidError naming the first field that no vortex can have."""
         self.center = finite_triple(self.center, "Vortex.center")
@@ -98,7 +92,7 @@ class Vortex:
 
 @named
 @dataclass(eq=False)
-class Attractor:
+class Attractor(Checked):
     """Pulls the fluid to a point, or pushes it away. Its fields can be changed at any time.
 
     center: the point, metres. strength: acceleration towards it, m/s^2, away from it if < 0; it is largest at
@@ -112,9 +106,6 @@ class Attractor:
     strength: float = 1.0
     radius: float = 0.25
     active: bool = True
-
-    def __post_init__(self) -> None:
-        self.check()
 
     def check(self) -> None:
         """Raise GpufluidError naming the first field that no attractor can have."""
@@ -134,7 +125,7 @@ class Attractor:
 
 @named
 @dataclass(eq=False)
-class Turbulence:
+class Turbulence(Checked):
     """Stirs the fluid with eddies that come and go, everywhere or near a point.
 
     strength: acceleration, m/s^2, the root mean square over place and time. size: wavelength of the largest
@@ -161,9 +152,6 @@ class Turbulence:
     center: Vector | None = None
     radius: float = 0.25
 
-    def __post_init__(self) -> None:
-        self.check()
-
     def check(self) -> None:
         """Raise GpufluidError naming the first field that no turbulence can have."""
         self.strength = finite_number(self.strength, "Turbulence.strength")
@@ -176,7 +164,7 @@ class Turbulence:
 
 @named
 @dataclass(eq=False)
-class ForceField:
+class ForceField(Checked):
     """An acceleration for every cell, m/s^2, array [nz, ny, nx, 3]; a face gets the mean of its two cells.
 
     values: kept as a read-only copy; assign another array to change them. strength: a factor on all of them.
@@ -188,9 +176,6 @@ class ForceField:
     values: ArrayLike
     strength: float = 1.0
     active: bool = True
-
-    def __post_init__(self) -> None:
-        self.check()
 
     def __repr__(self) -> str:
         shape = " x ".join(map(str, np.shape(self.values)))
@@ -226,7 +211,7 @@ class ForceField:
 
 @named
 @dataclass(frozen=True, eq=False)
-class ForceExpression:
+class ForceExpression(Checked):
     """An acceleration given by a formula, m/s^2: one GLSL expression of type vec3.
 
     expression: a formula of `position` (vec3, metres) and `time` (float, seconds since the start), as in
@@ -242,9 +227,6 @@ class ForceExpression:
     expression: str
     numpy: Callable[[Floats, float], ArrayLike] | None = None
     active: bool = True
-
-    def __post_init__(self) -> None:
-        self.check()
 
     def check(self) -> None:
         """Raise GpufluidError for what cannot be one expression."""

@@ -215,7 +215,7 @@ def test_a_small_texture_limit(ctx: moderngl.Context, lacking: Lacking) -> None:
     made = scene(ctx)
     textures = [field.front for field in made.fluid.device.fields]  # type: ignore[union-attr]
     assert max(max(texture.size) for texture in textures) <= limit
-    with pytest.raises(gf.GpufluidError, match=r"in 1 .. 64, got \(65, 32\)"):
+    with pytest.raises(gf.GpufluidError, match="width of a picture must lie in 1 .. 64 pixels, got 65"):
         gf.FrameRenderer(ctx, (65, 32))
     assert np.abs(picture(ctx, made, fire=False) - usual).max() <= 2.0
     with pytest.raises(

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from puff import Canvas, Floats, Puff, exact
+from reference_light import light_layers, trilinear
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
-from gpufluid.render.fading import fading_sides
+from gpufluid.render.fading import edged, fade, fading_sides
 from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.lighting import Lighting
-from gpufluid.render.reference_light import edged, fade, light_layers, trilinear
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.view import Look
 

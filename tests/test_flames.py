@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from driver import within
 from puff import Canvas, Floats, Puff
+from reference_fire import heat, radiance, softened
+from reference_light import trilinear
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
 from gpufluid.render import volume
-from gpufluid.render.reference_fire import heat, radiance, softened
-from gpufluid.render.reference_light import fade, trilinear
+from gpufluid.render.fading import fade
 from gpufluid.render.volume import VolumeRenderer
 
 DARK = gf.Light(color=(0, 0, 0), ambient=(0, 0, 0))

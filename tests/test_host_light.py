@@ -8,13 +8,13 @@ import moderngl
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from reference_light import lamps_left, light_at
 
 import gpufluid as gf
 from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.lighting import Lighting
 from gpufluid.render.other_lights import rows_of
-from gpufluid.render.reference_light import lamps_left, light_at
 
 GRID = gf.Grid((15, 12, 10), 0.1, origin=(-0.5, 0.2, 0.3))
 VERTEX = """#version 330

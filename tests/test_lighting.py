@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from driver import within
 from puff import SIZE, Canvas, Puff, drawn, exact, pictured
+from reference_fire import softened
+from reference_light import in_cone, light_at, light_layers
 from test_shadows import on_floor
 
 import gpufluid as gf
@@ -20,8 +22,6 @@ from gpufluid.render.firelight import FireLight
 from gpufluid.render.floor import FLOOR_REACH
 from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.other_lights import OtherLights
-from gpufluid.render.reference_fire import softened
-from gpufluid.render.reference_light import in_cone, light_at, light_layers
 from gpufluid.render.volume import VolumeRenderer
 
 GRID = gf.Grid((16, 16, 16), cell_size=1 / 16)

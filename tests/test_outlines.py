@@ -8,6 +8,7 @@ import moderngl
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from reference_outlines import mended, spanned
 
 import gpufluid as gf
 from gpufluid.render import opaque
@@ -17,7 +18,6 @@ from gpufluid.render.floor import floor_depth
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.frame_targets import CLEAR, SAMPLES, FrameTargets
 from gpufluid.render.picture_passes import PicturePasses
-from gpufluid.render.reference_outlines import mended, spanned
 from gpufluid.view import METHODS
 
 Floats = NDArray[np.float64]

@@ -182,12 +182,12 @@ def test_a_renderer_that_cannot_be_made_leaves_nothing(
         release(volume)
 
     monkeypatch.setattr(gf.VolumeRenderer, "release", counted)
-    with pytest.raises(gf.GpufluidError, match="width and height of a picture"):
+    with pytest.raises(gf.GpufluidError, match="the width of a picture must lie in"):
         gf.FrameRenderer(ctx, (0, 8))
-    with pytest.raises(gf.GpufluidError, match="width and height of a picture"):
+    with pytest.raises(gf.GpufluidError, match="the height of a picture must lie in"):
         gf.FrameRenderer.of(gf.Picture(), ctx, (8, 0))
     assert len(released) == 2
-    with gf.VolumeRenderer(ctx) as own, pytest.raises(gf.GpufluidError, match="width and height"):
+    with gf.VolumeRenderer(ctx) as own, pytest.raises(gf.GpufluidError, match="the width of a picture"):
         gf.FrameRenderer(ctx, (0, 8), volume=own)
     assert len(released) == 3, "one of the caller's is his to release"
 

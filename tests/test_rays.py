@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from driver import within
 from puff import Canvas, Floats, Puff, pictured
+from reference_fire import heat_at, radiance, through
+from reference_light import integral, trilinear
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
-from gpufluid.render.reference_fire import heat_at, radiance, through
-from gpufluid.render.reference_light import edged, integral, trilinear
+from gpufluid.render.fading import edged
 from gpufluid.render.volume import VolumeRenderer
 
 METHODS = ["view-slices", "axis-slices", "ray-march"]

@@ -37,7 +37,15 @@ CHECKS = {
         "checked_array",
         "check_file",
     ),
-    *("check_output", "check_picture", "check_folder", "whole_file", "named_file", "view_of"),
+    *(
+        "check_output",
+        "check_new_file",
+        "check_picture",
+        "check_folder",
+        "whole_file",
+        "named_file",
+        "view_of",
+    ),
 }
 ARRAY = re.compile(r"NDArray|ArrayLike|FloatArray|Floats\b|Matrix\b")
 SHAPE = re.compile(r"\[[^\]]*\w[^\]]*\]|\d x \d")  # [n, 3]

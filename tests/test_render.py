@@ -16,6 +16,7 @@ import pytest
 from driver import PATIENCE, told_on_gl_33
 from numpy.typing import NDArray
 from puff import SIZE, Canvas, Puff, drawn, exact, pictured, way_through_box
+from reference_light import light_at, light_layers, trilinear
 from sharing import in_pairs
 
 import gpufluid as gf
@@ -25,8 +26,8 @@ from gpufluid.render.camera import View, view_of
 from gpufluid.render.drawn_solids import DrawnSolids, hidden_sides
 from gpufluid.render.floor import dimmed, floor_part
 from gpufluid.render.frame import FrameRenderer
+from gpufluid.render.light_frame import ONE, LightFrame
 from gpufluid.render.light_volume import LightVolume
-from gpufluid.render.reference_light import ONE, LightFrame, light_at, light_layers, trilinear
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import SUN, volume_source
 from gpufluid.view import METHODS
@@ -448,7 +449,7 @@ def test_resize_and_present(ctx: moderngl.Context) -> None:
     made.draw(scene)
     assert made.read().shape == (57, 33, 3) and made.read().std() > 5.0
     for size in ((0, 10), (10, -1), (10**6, 10), (1.5, 2), "wide", None):
-        with pytest.raises(gf.GpufluidError, match="size|width and height"):
+        with pytest.raises(gf.GpufluidError, match="size|the (width|height) of a picture"):
             made.resize(size)  # type: ignore[arg-type]
     assert made.size == (33, 57)
     made.release()

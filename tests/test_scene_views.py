@@ -157,7 +157,7 @@ def test_values_may_change_while_it_runs(ctx: moderngl.Context) -> None:
     picture(scene, renderer)
     assert scene.live._made[0].drawn is not made and made._released
     view.fade = 3.0
-    with pytest.raises(gf.GpufluidError, match=r"StreamlinesView.fade must be at most 1, got 3"):
+    with pytest.raises(gf.GpufluidError, match=r"StreamlinesView.fade must lie in 0 .. 1, got 3"):
         renderer.draw(scene)
     with pytest.raises(gf.GpufluidError, match=r"Scene.views\[0\] must be a description"):
         gf.Scene(scene.fluid, views=["particles"])  # type: ignore[list-item]

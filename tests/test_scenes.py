@@ -492,7 +492,7 @@ def test_yes_and_no_in_either_language(full: Path, word: str) -> None:
         ("views[1].seeds.counts=[0,1,1]", r"views\[1\].seeds: counts must be a whole number in 1 .. 1048576"),
         ("views[1].seeds.counts=[2000,1000,1]", r"views\[1\].seeds: Seeds.counts: at most 1048576 points"),
         ("views[1].seeds=[]", r"views\[1\]: StreamlinesView.seeds must be one or more points"),
-        ("views[1].fade=2", r"views\[1\]: StreamlinesView.fade must be at most 1"),
+        ("views[1].fade=2", r"views\[1\]: StreamlinesView.fade must lie in 0 .. 1"),
         ("views[1].range=[1,0]", r"views\[1\]: StreamlinesView.range: low must be less than high"),
         # words of other tables are no help
         ("settings.combustion={expansion=3.0}", r"field expansion; did you mean 'expansion_per_burn'"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from puff import Canvas, Floats, Puff
+from reference_light import let_through
 from view_flows import parallel as flat
 
 import gpufluid as gf
@@ -16,7 +17,6 @@ from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
 from gpufluid.render.camera import view_of
 from gpufluid.render.painter import eye_of
-from gpufluid.render.reference_light import let_through
 from gpufluid.render.volume import VolumeRenderer
 
 GRID = gf.Grid((12, 16, 14), 1 / 16, (0.2, -0.1, 0.3))

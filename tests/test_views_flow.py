@@ -7,6 +7,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
+import reference_flow as twin
 from view_flows import (
     BALL,
     ball_flow,
@@ -20,7 +21,6 @@ from view_flows import (
 
 import gpufluid as gf
 from gpufluid.kernels import Variant
-from gpufluid.render import reference_flow as twin
 
 FREE = gf.Boundaries.all(gf.Wall(slip="free"))
 OPEN = gf.Boundaries(

@@ -402,7 +402,7 @@ BAD = [
     (lambda c: gf.Glyphs(c, length=-1.0), "Glyphs.length must be a finite number > 0"),
     (lambda c: gf.Streamlines(c, []), r"Streamlines.seeds must be one or more points"),
     (lambda c: gf.Streamlines(c, [(0, 0, float("nan"))]), "Streamlines.seeds must be finite, but point 0"),
-    (lambda c: gf.Streamlines(c, [(0, 0, 0)], step=2.0), "Streamlines.step must be at most 1 cell"),
+    (lambda c: gf.Streamlines(c, [(0, 0, 0)], step=2.0), "Streamlines.step must be at most 1, got 2"),
     (lambda c: gf.Streamlines(c, [(0, 0, 0)], points=1), r"Streamlines.points must be a whole number in 2"),
     (
         lambda c: gf.StreakLines(c, [(0, 0, 0)], interval=0.0),

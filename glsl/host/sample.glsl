@@ -65,18 +65,18 @@ vec3 gpufluid_velocity_at(vec3 world) {
         vec3 q = p;
         q[axis] += 0.5;
         float plain = gpufluid_trilinear(gpufluid_velocity, q, size, tile, gpufluid_tiles.y)[axis];
-        // within half a cell of the sides that grip it falls to their own; along an edge of two it is the mean of one
-        // behind the other and the reverse, as neither goes before the other
-        for (int order = 0; order < 2; ++order) {
-            float slowed = plain;
-            for (int n = 0; n < 6; ++n) {
-                int across = order == 0 ? n / 2 : 2 - n / 2, side = 2 * across + n % 2;
-                if (across == axis || !gpufluid_grips[side]) continue;
-                float off = n % 2 == 0 ? at[across] : float(gpufluid_cells[across]) - at[across];
-                slowed = mix(gpufluid_wall_velocities[side][axis], slowed, clamp(2.0 * off, 0.0, 1.0));
-            }
-            u[axis] += 0.5 * slowed;
+        // within half a cell of the sides that grip it falls to their own, as in lib/walls.glsl: along an edge of two it
+        // is the mean of one behind the other and the reverse, as neither goes before the other
+        vec3 kept = vec3(1.0), given = vec3(0.0);  // by the sides of each axis: the share of `plain`, and theirs
+        for (int side = 0; side < 6; ++side) {
+            int across = side / 2;
+            if (across == axis || !gpufluid_grips[side]) continue;
+            float off = side % 2 == 0 ? at[across] : float(gpufluid_cells[across]) - at[across];
+            float share = clamp(2.0 * off, 0.0, 1.0);
+            kept[across] *= share;
+            given[across] = mix(gpufluid_wall_velocities[side][axis], given[across], share);
         }
+        u[axis] = plain * kept.x * kept.y * kept.z + 0.5 * dot(given, 1.0 + kept.yzx * kept.zxy);
     }
     return u;
 }

@@ -6,6 +6,8 @@ neighbour whether it is solid. All else is the engine's own: solver, stages and 
 
 from __future__ import annotations
 
+from typing import Any
+
 import moderngl
 
 from gpufluid.gl.backend import GLBackend
@@ -66,20 +68,11 @@ class BaselineBackend(GLBackend):
         """Sweeps are plain ones."""
         return False
 
-    def field(
-        self,
-        name: str,
-        kind: str,
-        components: int = 4,
-        *,
-        buffers: int = 2,
-        exact: bool = False,
-        short: bool = False,
-    ) -> Field:
+    def field(self, name: str, kind: str, components: int = 4, **how: Any) -> Field:
         """Create a field of zeros; what the engine packs has one value a cell here."""
         if kind in ("packed", "pack"):
             kind, components = "cell", 1
-        return super().field(name, kind, components, buffers=buffers, exact=exact, short=short)
+        return super().field(name, kind, components, **how)
 
     def _source(self, kernel: Kernel, variant: Variant) -> KernelSource:
         """That of the baseline where it has one of its own, else the engine's."""

@@ -60,11 +60,7 @@ SAMPLES, NUMPY_SAMPLES = 15, 3
 WARM_UP = 3  # steps
 WARM_SECONDS = 0.5  # on a GPU, which is slow at first after a rest
 PICTURE = (640, 360)  # pixels
-COPIED = {
-    True: 1 << 26,
-    False: 1 << 28,
-}  # bytes copied for the bandwidth, in software and on a GPU: past all caches
-
+COPIED = {True: 1 << 26, False: 1 << 28}  # bytes, in software and on a GPU: past all caches
 COPIED_EACH = 1 << 14  # by a workgroup: 256 invocations, four vec4 each
 
 UNSAID: dict[str, Any] = {  # what holds for options that are not given

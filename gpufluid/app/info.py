@@ -15,21 +15,14 @@ from gpufluid.grid import Grid
 from gpufluid.layout import layouts
 
 CORE = ("numpy", "moderngl", "glfw", "pyrr")
-OPTIONAL = {  # of the extra `all`; package: module
-    "av": "av",
-    "pillow": "PIL",
-    "tqdm": "tqdm",
-    "trimesh": "trimesh",
-    "msgspec": "msgspec",
-    "tomlkit": "tomlkit",
-    "OpenEXR": "OpenEXR",
-    "imgui-bundle": "imgui_bundle",
-    "greenlet": "greenlet",
-    "matplotlib": "matplotlib",
-}
+MODULES = {"pillow": "PIL", "imgui-bundle": "imgui_bundle"}  # of packages that are called otherwise
+OPTIONAL = [  # of the extra `all`
+    *("av", "pillow", "tqdm", "trimesh", "msgspec", "tomlkit", "OpenEXR", "imgui-bundle", "greenlet"),
+    "matplotlib",
+]
 if sys.version_info < (3, 11):
-    OPTIONAL["tomli"] = "tomli"  # newer ones read TOML by themselves
-    del OPTIONAL["imgui-bundle"]  # which no extra brings there
+    OPTIONAL.append("tomli")  # newer ones read TOML by themselves
+    OPTIONAL.remove("imgui-bundle")  # which no extra brings there
 
 
 def largest_cube(limit: int) -> int:
@@ -50,7 +43,7 @@ def package_lines() -> Iterator[str]:
     """Yield what is installed, line by line."""
     yield f"gpufluid         {gpufluid.__version__}"
     yield f"python           {platform.python_version()} on {platform.platform(terse=True)}"
-    there = [package for package, module in OPTIONAL.items() if find_spec(module)]
+    there = [package for package in OPTIONAL if find_spec(MODULES.get(package, package))]
     yield f"packages         {', '.join(f'{name} {_version(name)}' for name in CORE)}"
     if there:
         yield f"{'':16} {', '.join(f'{name} {_version(name)}' for name in there)}"

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.app.hands import Brush, forward_of
-from gpufluid.app.play import check_size, checked_scene
+from gpufluid.app.play import checked_scene
 from gpufluid.app.studio_pick import Ray, ray_through
-from gpufluid.checks import finite_number
+from gpufluid.checks import check_size, finite_number
 from gpufluid.errors import GpufluidError, MissingDependencyError, counted
 from gpufluid.files import whole_file
 from gpufluid.fluid import Fluid

@@ -62,7 +62,7 @@ def _count(text: str) -> int:
 @_argument
 def size(text: str) -> tuple[int, int]:
     """Width and height, pixels, as in 640x360. Raises argparse's error."""
-    from gpufluid.app.play import check_size
+    from gpufluid.checks import check_size
 
     match = re.fullmatch(r"([+-]?\d+)[xX]([+-]?\d+)", text)
     if not match:

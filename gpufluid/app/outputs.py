@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -31,7 +30,7 @@ from gpufluid.io.film import Film
 from gpufluid.io.games import FlipBook, FlowBook, flow_of, rows_and_columns
 from gpufluid.io.images import FrameFolder, require_pillow
 from gpufluid.io.motion import motion_later
-from gpufluid.io.paths import KINDS, Kind, check_folder, check_output, check_place, output_kind
+from gpufluid.io.paths import KINDS, Kind, check_folder, check_new_file, check_output, output_kind
 from gpufluid.io.pictures import picture_work, sixteen_bits
 from gpufluid.io.volumes import ANY_VOLUME, FIELDS, VolumeFolder, check_volumes
 from gpufluid.scene import Scene
@@ -55,9 +54,7 @@ class Target(Protocol):
     @property
     def frames(self) -> int: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, kind: object, error: BaseException | None, trace: object, /) -> None: ...
 
 
 class Shot:
@@ -147,9 +144,7 @@ class Output:
     def __enter__(self) -> Output:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         def end() -> None:
             failed = self._thread.failed
             self.target.__exit__(type(failed) if failed else kind, failed or error, trace)
@@ -311,11 +306,10 @@ class Outputs:
         sheets = [Path(sheet) for sheet in (self.flip_book, self.flow_map) if sheet is not None]
         for sheet in sheets:
             require_pillow()
-            check_file(sheet, self.overwrite, (".png",))
-            check_output(sheet, self.overwrite)
+            check_new_file(sheet, self.overwrite, (".png",))
             check_file(sheet.with_suffix(".json"), self.overwrite)
         if self.save is not None:
-            check_place(check_file(self.save, self.overwrite), "picture")
+            check_new_file(self.save, self.overwrite)
         asked = (*sheets, *(s.with_suffix(".json") for s in sheets), self.still, self.out, self.save)
         paths = [Path(p).resolve() for p in asked if p is not None]
         for path in paths:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -26,10 +26,10 @@ from gpufluid.app.bench import (
     warm_up,
 )
 from gpufluid.errors import GpufluidError, MissingDependencyError
-from gpufluid.files import check_file, whole_file
+from gpufluid.files import whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
-from gpufluid.io.paths import check_place
+from gpufluid.io.paths import check_new_file
 from gpufluid.pressure_problem import PressureProblem
 from gpufluid.settings import Settings
 from gpufluid.solver import Solver
@@ -95,7 +95,7 @@ def write_page(path: Path, ctx: moderngl.Context, samples: int = SAMPLES, sizes:
     """
     if path.suffix != ".md":
         raise GpufluidError(f"{path}: the page's name must end in .md")
-    check_place(check_file(path, overwrite=True), "picture")  # before minutes are spent
+    check_new_file(path, overwrite=True)  # before minutes are spent
     try:
         import matplotlib as mpl
     except ImportError:
@@ -186,7 +186,13 @@ def _steps(
     return found
 
 
-def _table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> Iterator[str]:
+def _said(*paragraphs: str) -> Iterator[str]:
+    """The lines of these, each with an empty one behind it."""
+    for paragraph in paragraphs:
+        yield from (paragraph, "")
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     yield "| " + " | ".join(head) + " |"
     yield "|" + " --- |" * len(head)
     for row in rows:
@@ -207,21 +213,14 @@ def _engine_and_baseline(ctx: moderngl.Context, n: int, samples: int) -> Iterato
     sizes = {name: sum(each) for name, each in moved.items() if name not in SPARSE}
     a, b = median(engine.step_ms), median(baseline.step_ms)
     c, d = median(engine.jacobi_ms), median(baseline.jacobi_ms)
-    yield "## Against the same step written the plain way"
-    yield ""
-    yield (
+    yield from _said(
+        "## Against the same step written the plain way",
         f"{n} x {n} x {n} cells, `plain`: semi-Lagrangian with an Euler trace, confinement, 40 cold Jacobi "
-        "sweeps, closed box. The baseline reads each cell by itself, from unpacked textures."
+        "sweeps, closed box. The baseline reads each cell by itself, from unpacked textures.",
     )
-    yield ""
     yield from _table(
         ("", "engine, ms", "baseline, ms", "times faster"),
-        iter(
-            [
-                ("step", _ms(a), _ms(b), f"{b / a:.1f}"),
-                ("40 sweeps", _ms(c), _ms(d), f"{d / c:.1f}"),
-            ]
-        ),
+        [("step", _ms(a), _ms(b), f"{b / a:.1f}"), ("40 sweeps", _ms(c), _ms(d), f"{d / c:.1f}")],
     )
     size, sweeps = sum(sizes.values()), sum(n for name, n in sizes.items() if "jacobi" in name)
     least, least_of_sweeps = (n / bandwidth * 1e3 for n in (size, sweeps))
@@ -232,13 +231,12 @@ def _engine_and_baseline(ctx: moderngl.Context, n: int, samples: int) -> Iterato
 
     warm_up(steps, engine.backend.finish, backend.device.software)
     in_a_row = median(timed(steps, engine.backend.finish)[0] for _ in range(SAMPLES)) / TOGETHER
-    yield (
+    yield from _said(
         f"{TOGETHER} steps in a row, waited for once, take {_ms(in_a_row)} ms each. The passes of a step "
         f"must move {size / 2**20:.0f} MiB, counted sweep by sweep and without those that leave empty space "
         f"out: {_ms(least)} ms at the rate of a copy. A step in a row takes {in_a_row / least:.2f} times "
         f"that, and 40 sweeps take {c / least_of_sweeps:.2f} times what theirs would."
     )
-    yield ""
     engine.release()
     baseline.release()
 
@@ -252,17 +250,13 @@ def _growth(
 ) -> Iterator[str]:
     from matplotlib.figure import Figure
 
-    yield "## Growth with cells"
-    yield ""
-    chart = f"![Time of a step over the cells of the box]({path.stem}.png)"
-    yield (
+    yield from _said(
+        "## Growth with cells",
         "Milliseconds a step; nanoseconds a cell in brackets. Boxes of n^3 cells. `default`: MacCormack, "
         "midpoint traces, 40 sweeps; `best`: the same with two V-cycles of `gf.Multigrid`; both with "
-        "confinement."
+        "confinement.",
+        f"![Time of a step over the cells of the box]({path.stem}.png)",
     )
-    yield ""
-    yield chart
-    yield ""
 
     def rows() -> Iterator[Sequence[str]]:
         for n, found in steps.items():
@@ -272,12 +266,8 @@ def _growth(
     yield from _table(("n", *kinds, "of plain: Python and driver, ms", "fields, MiB"), rows())
     if 64 in steps and 128 in steps:
         grown = {name: steps[128][name] / steps[64][name] / 8.0 for name in kinds}
-        yield (
-            "From 64 to 128 the cost of a cell grows "
-            + ", ".join(f"{grown[name]:.2f} times ({name})" for name in kinds)
-            + "."
-        )
-        yield ""
+        times = ", ".join(f"{grown[name]:.2f} times ({name})" for name in kinds)
+        yield from _said(f"From 64 to 128 the cost of a cell grows {times}.")
     figure = Figure(figsize=(6.4, 3.6), layout="constrained")
     axes = figure.subplots()
     for name in kinds:
@@ -309,15 +299,13 @@ def _solvers(ctx: moderngl.Context, n: int, samples: int) -> Iterator[str]:
     taken = dict(zip(SOLVERS, _after_its_like(ctx, solves, samples), strict=True))
     subject.release()
     sweeps = taken["`gf.Jacobi(40)`"]
-    yield "## Pressure solvers"
-    yield ""
-    yield (
+    yield from _said(
+        "## Pressure solvers",
         f"{n} x {n} x {n} cells, from pressure 0. Left: rms of the divergence, as a share of its start, in a "
         f"smooth flow after {WARM_UP} steps; `gf.RedBlackSOR` raises short waves before it lowers the long "
         "ones, and may leave more than there was. Where that is faster, `gf.Jacobi` splits the pressure into "
-        "eighths, or makes several sweeps in a pass."
+        "eighths, or makes several sweeps in a pass.",
     )
-    yield ""
     yield from _table(
         ("solver", "ms", "of 40 sweeps", "left"),
         ((name, _ms(ms), f"{ms / sweeps:.2f}", f"{left[name]:.1e}") for name, ms in taken.items()),
@@ -325,10 +313,10 @@ def _solvers(ctx: moderngl.Context, n: int, samples: int) -> Iterator[str]:
 
 
 def _stages(ctx: moderngl.Context, n: int, samples: int) -> Iterator[str]:
-    yield "## Stages and precisions"
-    yield ""
-    yield f"{n} x {n} x {n} cells, ms a step, in turns: no step finds its fields in the processor's caches."
-    yield ""
+    yield from _said(
+        "## Stages and precisions",
+        f"{n} x {n} x {n} cells, ms a step, in turns: no step finds its fields in the processor's caches.",
+    )
     stages = ("compute", "fragment") if ctx.version_code >= 430 else ("fragment",)
     rows = []
     for profile in ("plain", "best"):
@@ -342,7 +330,7 @@ def _stages(ctx: moderngl.Context, n: int, samples: int) -> Iterator[str]:
         heads = ("", *subjects)
         for subject in subjects.values():
             subject.release()
-    yield from _table(heads, iter(rows))
+    yield from _table(heads, rows)
 
 
 def smoke(n: int, tenth: bool) -> NDArray[np.float32]:
@@ -356,16 +344,14 @@ def smoke(n: int, tenth: bool) -> NDArray[np.float32]:
 
 
 def _empty_space(ctx: moderngl.Context, n: int, samples: int) -> Iterator[str]:
-    yield "## Empty space"
-    yield ""
-    yield (
+    yield from _said(
+        "## Empty space",
         f"{n} x {n} x {n} cells, with smoke in all of them and in a still block of a tenth. Scalars: whole "
         "steps with a velocity that is given. Light: to find what is there, and to walk through it. Slices: "
         "the rest of a picture of {} x {}. Together: the default's scalars, light and slices.".format(
             *PICTURE
-        )
+        ),
     )
-    yield ""
     taken = empty_space(ctx, n, samples)
     taken["together"] = [sum(ms) for ms in zip(*(taken[name] for name in A_FRAME), strict=True)]
     yield from _table(

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from numbers import Integral
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from gpufluid.app.display import has_display
 from gpufluid.app.outputs import Name, Output, Outputs, Shot
 from gpufluid.app.streams import tell
-from gpufluid.checks import finite_number, whole_number
+from gpufluid.checks import check_size, finite_number, whole_number
 from gpufluid.errors import GLUnavailableError, GpufluidError, counted
 from gpufluid.fluid import Fluid
 from gpufluid.gl.late import settle
@@ -35,7 +34,6 @@ FRAMES = 120
 WINDOW_SIZE = (960, 540)
 STUDIO_SIZE = (1180, 680)
 WAITED = 0.4  # s; a frame that takes longer is not waited for after Ctrl-C, but forgotten
-MAX_SIDE = 16384  # pixels, of H.264 and of most GL drivers
 
 
 def run(
@@ -117,7 +115,7 @@ def play(
     if frames is not None:
         frames = whole_number(frames, "frames", low=1)
     if size is not None:
-        check_size(size)
+        size = check_size(size)
     if fps is not None:
         fps = finite_number(fps, "fps", above=0.0)
     wanted = replace(more or Outputs(), out=out, still=still, overwrite=overwrite, transparent=transparent)
@@ -174,20 +172,6 @@ def _frames_of(scene: Scene, name: str, frames: int | None) -> int | None:
     if scene.frames is not None:
         return scene.frames - scene.frame
     return FRAMES if scene.story is None else None
-
-
-def check_size(size: tuple[int, int]) -> tuple[int, int]:
-    """Return `size` if a picture (width, height) can have it, or raise naming the limit."""
-    try:
-        whole = len(size) == 2 and all(isinstance(n, Integral) and not isinstance(n, bool) for n in size)
-    except TypeError:
-        whole = False
-    if not whole:
-        raise GpufluidError(f"size must be two whole numbers (width, height), got {size!r}")
-    for what, n in zip(("width", "height"), size, strict=True):
-        if not 1 <= n <= MAX_SIDE:
-            raise GpufluidError(f"the {what} of a picture must lie in 1 .. {MAX_SIDE} pixels, got {n}")
-    return int(size[0]), int(size[1])
 
 
 def _play_in_window(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from types import TracebackType
 from typing import Any, cast
 
 import glfw
@@ -97,7 +96,5 @@ class Window:
     def __enter__(self) -> Window:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()

@@ -10,7 +10,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.backend import FieldStore, Pace, Stopwatch
+from gpufluid.backend import FieldStore, Pace, Stopwatch, release
 from gpufluid.errors import GLUnavailableError
 from gpufluid.gl.contexts import own_contexts
 from gpufluid.gl.device import Device
@@ -236,14 +236,9 @@ class GLBackend:
 
     def release(self) -> None:
         """Release passes, and the context where it is the engine's own; idempotent."""
-        if self._voxelizer is not None:
-            self._voxelizer.release()
-            self._voxelizer = None
+        release(self._voxelizer, self._coarser, self._single)
         self._passes.clear()
-        for other in (self._coarser, self._single):
-            if other is not None:
-                other.release()
-        self._coarser = self._single = None
+        self._voxelizer = self._coarser = self._single = None
         if self._owns_device:
             self.device.release()
         if self._owns_context:

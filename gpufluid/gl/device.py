@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from time import sleep
 from typing import Any, TypeVar
 from weakref import WeakSet
@@ -164,6 +164,27 @@ class Device(Measured):
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]  # type: ignore[return-value]  # what `make` of this key returned
+
+    def program_of(
+        self,
+        label: str,
+        fragment: str,
+        vertex: str | None = None,
+        macros: Mapping[str, object] | None = None,
+    ) -> moderngl.Program:
+        """Return the program of files of the shader folder that know of no fluid; compiled once.
+
+        vertex: None covers the viewport. macros: of the fragment shader. Raises as `fragment_program` does.
+        """
+
+        def make() -> moderngl.Program:
+            source, corners = Source(label).add("#version 330 core", "<stage>"), None
+            source.add("\n".join(f"#define {name} {n}" for name, n in (macros or {}).items()), "<variant>")
+            if vertex is not None:
+                corners = Source(f"{label} (vertex)").add("#version 330 core", "<stage>").include(vertex)
+            return self.fragment_program(source.include(fragment), corners)
+
+        return self.keep((label, fragment, vertex), make)
 
     def sampler(self, filtered: bool) -> moderngl.Sampler:
         """Create a sampler that does not repeat: of what is `filtered` between texels, or of the nearest."""

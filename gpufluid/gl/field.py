@@ -174,8 +174,6 @@ class Field:
             values = np.clip(values, -LARGEST_HALF, LARGEST_HALF).tolist()
         red, green, blue, alpha = (list(values) * 4 if len(values) == 1 else [*values, 0.0, 0.0, 0.0])[:4]
         self.version += 1
-        if not self.device.draws:
-            return
         if self._held is not None:
             self._part()
         self._marks[0] = None

@@ -336,8 +336,6 @@ class Pass:
             out.back.bind_to_image(0, False, True)
         for region in regions:
             program["region_low"], program["region_high"] = region
-            if not device.draws:
-                continue
             if self.stage == "fragment":
                 self._triangle.render(moderngl.TRIANGLES, 6 * slices_of(region))
             else:
@@ -369,21 +367,19 @@ class Pass:
             for unit, texture in enumerate(out.backs):
                 texture.bind_to_image(unit, False, True)
             groups = strips.groups if strips is not None else None
-            if device.draws:
-                if self._groups is not None:
-                    self._compute.run(*self._groups)
-                elif groups is not None:
-                    self._compute.run_indirect(groups)
-                else:
-                    across, down = self._group
-                    self._compute.run(-(-width // across), -(-(rows or height) // down))
-                device.ctx.memory_barrier()
+            if self._groups is not None:
+                self._compute.run(*self._groups)
+            elif groups is not None:
+                self._compute.run_indirect(groups)
+            else:
+                across, down = self._group
+                self._compute.run(-(-width // across), -(-(rows or height) // down))
+            device.ctx.memory_barrier()
             return
         out.back_target.use()
-        if device.draws:
-            self._triangle.render(moderngl.TRIANGLES, vertices)
-            if device.flush is not None:
-                device.flush()
+        self._triangle.render(moderngl.TRIANGLES, vertices)
+        if device.flush is not None:
+            device.flush()
 
     def _settle(self) -> None:
         if not self._ran:

@@ -99,8 +99,7 @@ def bring_over(out: Field, regions: Sequence[Region]) -> None:
         out.front.bind_to_image(0, False, True)
         for region in regions:
             program["region_low"], program["region_high"] = region
-            if device.draws:
-                program.run(*groups_of(region, (GROUP, GROUP)))
+            program.run(*groups_of(region, (GROUP, GROUP)))
         device.ctx.memory_barrier()
         return
     out.front_target.use()
@@ -108,8 +107,7 @@ def bring_over(out: Field, regions: Sequence[Region]) -> None:
     triangles = device.fullscreen(program)
     for region in regions:
         program["region_low"], program["region_high"] = region
-        if device.draws:
-            triangles.render(moderngl.TRIANGLES, 6 * slices_of(region))
+        triangles.render(moderngl.TRIANGLES, 6 * slices_of(region))
 
 
 def _program(device: Device, layout: FlatLayout, form: str) -> moderngl.Program | moderngl.ComputeShader:

@@ -26,6 +26,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.backend import release
 from gpufluid.boundaries import Boundaries
 from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import Device
@@ -232,14 +233,12 @@ class Strips:
         with device.timed(small.label) if device.timings is not None else nullcontext():
             if isinstance(known.program, moderngl.ComputeShader):
                 out.back.bind_to_image(len(fields), False, True)
-                if device.draws:
-                    known.program.run(known.groups)
-                    device.ctx.memory_barrier()
+                known.program.run(known.groups)
+                device.ctx.memory_barrier()
                 return
             out.back_target.use()
-            if device.draws:
-                device.ctx.enable_only(moderngl.NOTHING)
-                device.cover(known.program)
+            device.ctx.enable_only(moderngl.NOTHING)
+            device.cover(known.program)
 
     def _compiled(self, small: _Pass, fields: Read, out: Field) -> _Program:
         """The pass of `_run`; each field has a texture or image unit, by its place among them."""
@@ -316,13 +315,8 @@ class Strips:
     def release(self) -> None:
         """Release every texture; idempotent."""
         self.forget()
-        for field in (self._found, *self._stages):
-            field.release()
-        if self._pieces is not None:
-            self._pieces.release()
-        if self._asked is not None:
-            self._asked.release()
-            self._asked = None
+        release(self._found, *self._stages, self._pieces, self._asked)
+        self._asked = None
 
 
 class _Pieces:

@@ -24,6 +24,7 @@ import moderngl
 import numpy as np
 
 import gpufluid
+from gpufluid.backend import release
 from gpufluid.debugging import switches
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.gl import enums
@@ -446,7 +447,4 @@ class Course:
 
     def release(self) -> None:
         """Release what it holds."""
-        for field in self._fields.values():
-            field.release()
-        for device in self._devices.values():
-            device.release()
+        release(*self._fields.values(), *self._devices.values())

@@ -15,7 +15,6 @@ from fractions import Fraction
 from itertools import count
 from pathlib import Path
 from time import monotonic
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -186,9 +185,7 @@ class Film:
     def __enter__(self) -> Film:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self.close(patience(error))
 
     # Below runs in the worker thread.

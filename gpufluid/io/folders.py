@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 
 from gpufluid.checks import whole_number
@@ -151,7 +150,5 @@ class NumberedFolder:
     def __enter__(self: Folder) -> Folder:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         self.close(complete=kind is None)

@@ -12,9 +12,8 @@ from gpufluid.checks import finite_number
 from gpufluid.errors import GpufluidError
 from gpufluid.fluid import Fluid
 from gpufluid.render.camera import View, view_of
-from gpufluid.render.fading import fading_sides, spare_ends
-from gpufluid.render.reference_light import edged
-from gpufluid.render.reference_light import fade as fade_at
+from gpufluid.render.fading import edged, fading_sides, spare_ends
+from gpufluid.render.fading import fade as fade_at
 from gpufluid.vectors import Floats
 from gpufluid.view import Camera, Smoke
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from gpufluid.errors import GpufluidError, counted
-from gpufluid.files import REMEDY, named_file, refuse_device, try_folder
+from gpufluid.files import REMEDY, check_file, check_parent, named_file, try_folder
 
 Kind = Literal["film", "picture", "folder"]
 
@@ -27,7 +27,8 @@ def output_kind(path: str | os.PathLike[str]) -> Kind:
     A folder is a name without a suffix, one that ends in a slash, or one that is a folder already.
     Raises GpufluidError for every other suffix, and for what is no path.
     """
-    text = _named(path)
+    named_file(path)
+    text = os.fspath(path)  # with the slash at its end, which says that it is a folder
     suffix = Path(text).suffix.lower()
     if text.endswith(("/", os.sep)):
         return "folder"
@@ -48,16 +49,20 @@ def check_output(path: str | os.PathLike[str], overwrite: bool = False) -> Path:
     that is missing or cannot be written to, a folder where a file should go, and, without `overwrite`,
     a file or frames that exist.
     """
-    text = _named(path)
-    kind, target = output_kind(text), Path(text)
-    if kind == "folder":
+    if output_kind(path) == "folder":
         return check_folder(path, FRAME_PATTERN, PICTURES, overwrite)
-    try:
-        check_place(target, kind)
-        if not overwrite and (target.exists() or target.is_symlink()):
-            raise GpufluidError(f"{target}: exists already; {REMEDY}")
-    except OSError as error:
-        raise GpufluidError(f"{text}: cannot write there: {error.strerror or error}") from None
+    return check_new_file(path, overwrite)
+
+
+def check_new_file(
+    path: str | os.PathLike[str], overwrite: bool = False, suffixes: tuple[str, ...] = ()
+) -> Path:
+    """Return `path` as a Path under which a file can be written now; nothing is left behind on the disk.
+
+    Raises GpufluidError as `check_file` does, and for a folder that takes no files.
+    """
+    target = check_file(path, overwrite, suffixes)
+    _try_folder(target, target.parent)
     return target
 
 
@@ -73,39 +78,26 @@ def check_folder(
     begin: the number of the first that is going to be; those before it may be there.
     Raises GpufluidError as `check_output` does; nothing is left behind on the disk.
     """
-    text = _named(path)
-    target = Path(text)
+    target = named_file(path)
     try:
-        check_place(target, "folder", what)
-        if not overwrite and target.is_dir() and (old := numbered(target, pattern, begin)):
+        there = target.is_dir()
+        if target.exists() and not there:
+            raise GpufluidError(f"{target}: is a file; a folder of {what} needs another name")
+        folder = target if there else target.parent
+        check_parent(target, folder)
+        if not overwrite and there and (old := numbered(target, pattern, begin)):
             which = f" from number {begin} on" if begin > 1 else ""
             raise GpufluidError(
                 f"{target}: holds {counted(len(old), what.removesuffix('s'))}{which} already; {REMEDY}"
             )
     except OSError as error:
-        raise GpufluidError(f"{text}: cannot write there: {error.strerror or error}") from None
+        raise GpufluidError(f"{target}: cannot write there: {error.strerror or error}") from None
+    _try_folder(target, folder)
     return target
 
 
-def _named(path: str | os.PathLike[str]) -> str:
-    named_file(path)
-    return os.fspath(path)  # with the slash at its end, which says that it is a folder
-
-
-def check_place(target: Path, kind: Kind, what: str = PICTURES) -> None:
-    """Raise where `target` is of the wrong sort or its folder takes no files."""
-    if kind == "folder":
-        if target.exists() and not target.is_dir():
-            raise GpufluidError(f"{target}: is a file; a folder of {what} needs another name")
-    elif target.is_dir():
-        raise GpufluidError(f"{target}: is a folder; name a file in it ({target / f'out{target.suffix}'})")
-    else:
-        refuse_device(target)
-    folder = target if target.is_dir() else target.parent
-    if not folder.exists():
-        raise GpufluidError(f"{target}: the folder {folder} does not exist; make it first")
-    if not folder.is_dir():
-        raise GpufluidError(f"{target}: {folder} is not a folder")
+def _try_folder(target: Path, folder: Path) -> None:
+    """Raise where `folder`, in which `target` is to be made, takes no files."""
     try:
         try_folder(folder)
     except OSError as error:

@@ -82,43 +82,28 @@ def picture_work(
 
         seen = read_target(renderer, 4 if alpha else 3)
         return lambda: write_png(path, seen, overwrite)
-    if isinstance(renderer, np.ndarray):
-        return _array_work(path, renderer, motion, half, overwrite)
-    if not hasattr(renderer, "read_hdr"):
+    if not (isinstance(renderer, np.ndarray) or hasattr(renderer, "read_hdr")):
         raise GpufluidError(
             f"renderer must be a gf.FrameRenderer, a framebuffer or an array, got {short(repr(renderer))}"
         )
-    if check_file(path, overwrite, (".png", ".exr")).suffix.lower() == ".exr":
-        radiance, z = renderer.read_hdr(), renderer.read_depth() if depth else None
-        view = renderer.view
-        return lambda: write_exr(
-            path, radiance, depth=z, motion=motion, view=view, half=half, overwrite=overwrite
-        )
-    _no_motion(path, motion)
+    linear = check_file(path, overwrite, (".png", ".exr")).suffix.lower() == ".exr"
+    if motion is not None and not linear:
+        raise GpufluidError(f"{os.fspath(path)}: a PNG holds no motion; take .exr")
     picture: NDArray[Any]
-    if bits == 8:
+    z = view = None
+    if isinstance(renderer, np.ndarray):
+        picture = renderer
+    elif linear:
+        picture, z, view = renderer.read_hdr(), renderer.read_depth() if depth else None, renderer.view
+    elif bits == 8:
         picture = renderer.read("straight" if alpha else None)
     else:
         picture = sixteen_bits(renderer.read_hdr(), renderer.exposure, alpha)
+    if linear:
+        return lambda: write_exr(
+            path, picture, depth=z, motion=motion, view=view, half=half, overwrite=overwrite
+        )
     return lambda: write_png(path, picture, overwrite)
-
-
-def _array_work(
-    path: str | os.PathLike[str],
-    picture: NDArray[Any],
-    motion: NDArray[Any] | None,
-    half: bool,
-    overwrite: bool,
-) -> Callable[[], Path]:
-    if check_file(path, overwrite, (".png", ".exr")).suffix.lower() == ".exr":
-        return lambda: write_exr(path, picture, motion=motion, half=half, overwrite=overwrite)
-    _no_motion(path, motion)
-    return lambda: write_png(path, picture, overwrite)
-
-
-def _no_motion(path: str | os.PathLike[str], motion: NDArray[Any] | None) -> None:
-    if motion is not None:
-        raise GpufluidError(f"{os.fspath(path)}: a PNG holds no motion; take .exr")
 
 
 def sixteen_bits(radiance: NDArray[np.floating], exposure: float, alpha: bool = False) -> NDArray[np.uint16]:

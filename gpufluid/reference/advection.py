@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -116,54 +118,57 @@ def combine_velocities(
     return constrained(grid, variant, solid_faces, own * velocity + factor * other)
 
 
-def advect_velocity(
+def _carried(
     grid: Grid,
     variant: Variant,
-    *,
     velocity: Array,
     dt: float,
-    solid_faces: Array | None = None,
-    solid: Array | None = None,
-    reflected: Array | None = None,
+    given: Mapping[str, Array],
+    value: Callable[[int, Places], Array],
 ) -> Array:
+    """On the faces along each axis what `value` is for the axis and the places where they come from.
+
+    given: what a kernel that carries the velocity is given beside it where there is such a thing: solid,
+    solid_faces, reflected.
+    """
+    solid = given.get("solid")
+    parts = [
+        value(axis, _face_trace(grid, variant, velocity, axis, dt, solid)) for axis in range(grid.dimensions)
+    ]
+    return constrained(grid, variant, given.get("solid_faces"), faces_of(grid, parts))
+
+
+def advect_velocity(grid: Grid, variant: Variant, *, velocity: Array, dt: float, **given: Array) -> Array:
     """Velocity carried along itself, or `reflected` along it, semi-Lagrangian."""
-    parts, moved = [], velocity if reflected is None else reflected
-    for axis in range(grid.dimensions):
-        place = _face_trace(grid, variant, velocity, axis, dt, solid)
+    moved = given.get("reflected", velocity)
+
+    def value(axis: int, place: Places) -> Array:
         if variant.cubic:
-            carried = cubic_component(grid, variant, moved, place, axis, solid_faces)
+            there = cubic_component(grid, variant, moved, place, axis, given.get("solid_faces"))
         else:
-            carried = sample_component(grid, variant, moved, place, axis)
-        parts.append(_still_air(grid, variant, place, axis) * carried)
-    return constrained(grid, variant, solid_faces, faces_of(grid, parts))
+            there = sample_component(grid, variant, moved, place, axis)
+        return _still_air(grid, variant, place, axis) * there
+
+    return _carried(grid, variant, velocity, dt, given, value)
 
 
-def predict_velocity(
-    grid: Grid,
-    variant: Variant,
-    *,
-    velocity: Array,
-    dt: float,
-    solid_faces: Array | None = None,
-    solid: Array | None = None,
-    reflected: Array | None = None,
-) -> Array:
+def predict_velocity(grid: Grid, variant: Variant, *, velocity: Array, dt: float, **given: Array) -> Array:
     """MacCormack's first half for the velocity, or for `reflected`, [z, y, x, 12].
 
     Values, the least and the largest they may be. The last channel of each four: the share of still air at
     one of the components' places.
     """
-    moved = velocity if reflected is None else reflected
+    moved = given.get("reflected", velocity)
     found: list[tuple[Array, ...]] = []  # of each axis
     for axis in range(grid.dimensions):
-        place = _face_trace(grid, variant, velocity, axis, dt, solid)
+        place = _face_trace(grid, variant, velocity, axis, dt, given.get("solid"))
         value, low, high = bounded_component(grid, variant, moved, place, axis)
         if variant.limiter is None:
             low = high = np.zeros_like(value)
         share = _still_air(grid, variant, place, axis)
         found.append((share * value, low, high, share))
     *parts, shares = (
-        constrained(grid, variant, solid_faces, faces_of(grid, list(each)))
+        constrained(grid, variant, given.get("solid_faces"), faces_of(grid, list(each)))
         for each in zip(*found, strict=True)
     )
     for number, part in enumerate(parts):
@@ -172,72 +177,51 @@ def predict_velocity(
 
 
 def correct_velocity(
-    grid: Grid,
-    variant: Variant,
-    *,
-    velocity: Array,
-    predicted: Array,
-    dt: float,
-    solid_faces: Array | None = None,
-    solid: Array | None = None,
-    reflected: Array | None = None,
+    grid: Grid, variant: Variant, *, velocity: Array, predicted: Array, dt: float, **given: Array
 ) -> Array:
     """MacCormack's second half for the velocity, or for `reflected`."""
-    parts, moved = [], velocity if reflected is None else reflected
+    moved = given.get("reflected", velocity)
     forward, least, largest = np.split(predicted, 3, -1)
     shares = predicted[..., 3::4]
-    for axis in range(grid.dimensions):
-        there = _face_trace(grid, variant, velocity, axis, -dt, solid)
+
+    def value(axis: int, there: Places) -> Array:
         returned = sample_component(grid, variant, forward, there, axis)
         z, y, x = face_count(grid, axis)
         before, plain, low, high, share = (
             values[:z, :y, :x, axis] for values in (moved, forward, least, largest, shares)
         )
-        value = _limited(variant, plain + 0.5 * (before - returned), plain, low, high)
-        parts.append(np.where(share > 0.999, value, plain))  # still air is no error
-    return constrained(grid, variant, solid_faces, faces_of(grid, parts))
+        corrected = _limited(variant, plain + 0.5 * (before - returned), plain, low, high)
+        return np.where(share > 0.999, corrected, plain)  # still air is no error
+
+    return _carried(grid, variant, velocity, -dt, given, value)
 
 
 def compensate_velocity(
-    grid: Grid,
-    variant: Variant,
-    *,
-    velocity: Array,
-    forward: Array,
-    dt: float,
-    solid_faces: Array | None = None,
-    solid: Array | None = None,
-    reflected: Array | None = None,
+    grid: Grid, variant: Variant, *, velocity: Array, forward: Array, dt: float, **given: Array
 ) -> Array:
     """The velocity, or `reflected`, with the error of carrying it there and back taken off beforehand."""
-    parts, moved = [], velocity if reflected is None else reflected
-    for axis in range(grid.dimensions):
-        there = _face_trace(grid, variant, velocity, axis, -dt, solid)
-        z, y, x = face_count(grid, axis)
+    moved = given.get("reflected", velocity)
+
+    def value(axis: int, there: Places) -> Array:
         returned = sample_component(grid, variant, forward, there, axis)
-        parts.append(1.5 * moved[:z, :y, :x, axis] - 0.5 * returned)
-    return constrained(grid, variant, solid_faces, faces_of(grid, parts))
+        z, y, x = face_count(grid, axis)
+        return 1.5 * moved[:z, :y, :x, axis] - 0.5 * returned
+
+    return _carried(grid, variant, velocity, -dt, given, value)
 
 
 def finish_velocity(
-    grid: Grid,
-    variant: Variant,
-    *,
-    velocity: Array,
-    compensated: Array,
-    dt: float,
-    solid_faces: Array | None = None,
-    solid: Array | None = None,
-    reflected: Array | None = None,
+    grid: Grid, variant: Variant, *, velocity: Array, compensated: Array, dt: float, **given: Array
 ) -> Array:
     """What was compensated, of the velocity or of `reflected`, carried along the velocity."""
-    parts, moved = [], velocity if reflected is None else reflected
-    for axis in range(grid.dimensions):
-        place = _face_trace(grid, variant, velocity, axis, dt, solid)
+    moved = given.get("reflected", velocity)
+
+    def value(axis: int, place: Places) -> Array:
         plain, low, high = bounded_component(grid, variant, moved, place, axis)
-        value = sample_component(grid, variant, compensated, place, axis)
-        parts.append(_still_air(grid, variant, place, axis) * _limited(variant, value, plain, low, high))
-    return constrained(grid, variant, solid_faces, faces_of(grid, parts))
+        there = sample_component(grid, variant, compensated, place, axis)
+        return _still_air(grid, variant, place, axis) * _limited(variant, there, plain, low, high)
+
+    return _carried(grid, variant, velocity, dt, given, value)
 
 
 def _finished_scalars(

@@ -22,7 +22,7 @@ def _sum_pairs(fine: Array, axis: int) -> Array:
 
 
 def _sum_of_eight(fine: Array) -> Array:
-    """Sums of [z, y, x, 1] over the cells that one of the next coarser grid stands for."""
+    """Sums of [z, y, x, ...] over the cells that one of the next coarser grid stands for."""
     for axis in range(3):
         fine = _sum_pairs(fine, axis)
     return fine
@@ -56,13 +56,10 @@ def join_cells(
     finest: tuple[int, int, int],
     stride: int,
     openings: Array | None = None,
-    fine_weights_x: Array | None = None,
-    fine_weights_y: Array | None = None,
-    fine_weights_z: Array | None = None,
-    fine_weights_sum: Array | None = None,
+    **fine_weights: Array,
 ) -> Array:
     """Bits of the finer cells that each cell stands for: of those joined in it and round it the most."""
-    weights = stacked(fine_weights_x, fine_weights_y, fine_weights_z, fine_weights_sum)
+    weights = stacked(fine_weights)
     if weights is None:
         masks = open_masks(_finer(finest, stride), variant, openings)
         fluid: NDArray[np.bool_] = np.any(masks, axis=0)
@@ -126,13 +123,10 @@ def coarse_weights(
     stride: int,
     joined: Array | None = None,
     openings: Array | None = None,
-    fine_weights_x: Array | None = None,
-    fine_weights_y: Array | None = None,
-    fine_weights_z: Array | None = None,
-    fine_weights_sum: Array | None = None,
+    **fine_weights: Array,
 ) -> Array:
     """Area over distance of the low faces of coarse cells along x, y and z, and the sum over all six."""
-    fine_weights = stacked(fine_weights_x, fine_weights_y, fine_weights_z, fine_weights_sum)
+    fine = stacked(fine_weights)
     finer, narrow = _finer(finest, stride), stride // 2
     kept = _stood_for(finer, joined)
     nx, ny, nz = grid.cells
@@ -140,12 +134,10 @@ def coarse_weights(
     sides = variant.boundaries
     # weight of the open sides of the box, and of faces to what nothing stands for
     beyond = np.zeros(kept.shape)
-    if fine_weights is not None:
-        inner = sum(
-            fine_weights[..., axis] + rolled(fine_weights[..., axis], 1, 2 - axis) for axis in range(3)
-        )
-        beyond = fine_weights[..., 3] - inner
-        beyond[beyond <= 1e-5 * fine_weights[..., 3]] = 0.0
+    if fine is not None:
+        inner = sum(fine[..., axis] + rolled(fine[..., axis], 1, 2 - axis) for axis in range(3))
+        beyond = fine[..., 3] - inner
+        beyond[beyond <= 1e-5 * fine[..., 3]] = 0.0
     else:
         masks = open_masks(finer, variant, openings)
     lost = np.zeros(kept.shape)
@@ -161,10 +153,10 @@ def coarse_weights(
             if sides.open(axis, high):
                 here = place == (n - 1 if high else 0)
                 shrink = np.where(here, fine_beyond[high] / coarse_beyond[high], shrink)
-                if fine_weights is None:
+                if fine is None:
                     beyond += here * masks[2 * axis + high] / coarse_beyond[high]
-        if fine_weights is not None:
-            area = fine_weights[..., axis] * near.reshape(line)
+        if fine is not None:
+            area = fine[..., axis] * near.reshape(line)
         else:
             area = masks[2 * axis].astype(float)
             if not sides.periodic(axis):
@@ -181,11 +173,9 @@ def coarse_weights(
         for b in {0, 1, 2} - {a}:
             area = _sum_pairs(area, b)
         out[..., axis] = area / far.reshape(line)
-    if fine_weights is not None:
+    if fine is not None:
         beyond *= shrink
-    whole = np.where(kept, beyond + lost, 0.0)
-    for a in range(3):
-        whole = _sum_pairs(whole, a)
+    whole = _sum_of_eight(np.where(kept, beyond + lost, 0.0))
     out[..., 3] = whole + sum(out[..., a] + rolled(out[..., a], 1, 2 - a) for a in range(3))
     return out
 
@@ -198,20 +188,17 @@ def prolong(
     correction: Array,
     joined: Array | None = None,
     openings: Array | None = None,
-    weights_x: Array | None = None,
-    weights_y: Array | None = None,
-    weights_z: Array | None = None,
-    weights_sum: Array | None = None,
+    **weights: Array,
 ) -> Array:
     """The pressure with the coarser grid's correction, linear between cells that see each other."""
     kept = _stood_for(grid, joined)
-    weights = stacked(weights_x, weights_y, weights_z, weights_sum)
+    faces = stacked(weights)
     coarse, sides = correction[..., 0], variant.boundaries
     index = [np.arange(n) // 2 for n in grid.cells[::-1]]
     own = coarse[np.ix_(*index)]
     change = own.copy()
-    diagonal = pressure_operator(grid, variant, own, openings, weights)[1]
-    masks = None if weights is not None else open_masks(grid, variant, openings)
+    diagonal = pressure_operator(grid, variant, own, openings, faces)[1]
+    masks = None if faces is not None else open_masks(grid, variant, openings)
     for axis in range(grid.dimensions):
         a, n, m = 2 - axis, grid.cells[axis], coarse.shape[2 - axis]
         line = [1, 1, 1]
@@ -226,9 +213,9 @@ def prolong(
         beside = np.where(out, 0.0, beside)
         share = np.where(low | high, 0.5, 0.25)  # of the way to the side, or to the next
         share[(i == n - 1) & ~up] = 0.0  # a cell that is a coarse one by itself
-        if weights is not None:
-            faces = weights[..., axis]
-            open_ = np.where(up.reshape(line), np.roll(faces, -1, a), faces) > 0.0
+        if faces is not None:
+            low_faces = faces[..., axis]
+            open_ = np.where(up.reshape(line), np.roll(low_faces, -1, a), low_faces) > 0.0
         else:
             assert masks is not None
             open_ = np.where(up.reshape(line), masks[2 * axis + 1], masks[2 * axis])
@@ -295,27 +282,13 @@ def _joined(grid: Grid, colour: int, own: Array, other: Array) -> Array:
 
 
 def relax_half(
-    grid: Grid,
-    variant: Variant,
-    *,
-    other: Array,
-    right: Array,
-    colour: int,
-    openings: Array | None = None,
+    grid: Grid, variant: Variant, *, other: Array, right: Array, colour: int, **openings: Array
 ) -> Array:
     """Half a sweep of Gauss-Seidel over one colour."""
     nothing = np.zeros_like(other)
-    relaxed = red_black(
-        grid,
-        variant,
-        pressure=_joined(grid, colour, nothing, other),
-        divergence=_joined(grid, colour, right, nothing),
-        scale=1.0,
-        omega=1.0,
-        colour=colour,
-        openings=openings,
-    )
-    return half(grid, relaxed, colour)
+    pressure, divergence = _joined(grid, colour, nothing, other), _joined(grid, colour, right, nothing)
+    given = {"pressure": pressure, "divergence": divergence, **openings}
+    return half(grid, red_black(grid, variant, scale=1.0, omega=1.0, colour=colour, **given), colour)
 
 
 def restrict_half(
@@ -338,22 +311,8 @@ def restrict_half(
 
 
 def prolong_half(
-    grid: Grid,
-    variant: Variant,
-    *,
-    own: Array,
-    correction: Array,
-    colour: int,
-    joined: Array | None = None,
-    openings: Array | None = None,
+    grid: Grid, variant: Variant, *, own: Array, correction: Array, colour: int, **given: Array
 ) -> Array:
     """The pressure of one colour with the coarser grid's correction."""
-    whole = prolong(
-        grid,
-        variant,
-        pressure=_joined(grid, colour, own, np.zeros_like(own)),
-        correction=correction,
-        joined=joined,
-        openings=openings,
-    )
-    return half(grid, whole, colour)
+    pressure = _joined(grid, colour, own, np.zeros_like(own))
+    return half(grid, prolong(grid, variant, pressure=pressure, correction=correction, **given), colour)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -113,28 +113,10 @@ def join_eighths(grid: Grid, variant: Variant, *, eighths: Array) -> Array:
     return out
 
 
-def jacobi_eighths(
-    grid: Grid,
-    variant: Variant,
-    *,
-    eighths: Array,
-    divergence: Array,
-    scale: float,
-    weight: float,
-    openings: Array | None = None,
-) -> Array:
+def jacobi_eighths(grid: Grid, variant: Variant, *, eighths: Array, **given: Any) -> Array:
     """`jacobi` of a pressure in eighths."""
     pressure = join_eighths(grid, variant, eighths=eighths)
-    swept = jacobi(
-        grid,
-        variant,
-        pressure=pressure,
-        divergence=divergence,
-        scale=scale,
-        weight=weight,
-        openings=openings,
-    )
-    return split_eighths(grid, variant, values=swept)
+    return split_eighths(grid, variant, values=jacobi(grid, variant, pressure=pressure, **given))
 
 
 def subtract_gradient(
@@ -183,9 +165,9 @@ def pressure_operator(
     return out, diagonal
 
 
-def stacked(*parts: Array | None) -> Array | None:
-    """The weights of a coarse grid's faces, [z, y, x, 4], of packed fields; None without."""
-    return None if parts[0] is None else np.concatenate([p for p in parts if p is not None], -1)
+def stacked(weights: Mapping[str, Array]) -> Array | None:
+    """The weights of a coarse grid's faces, [z, y, x, 4], of packed fields in that order; None without."""
+    return np.concatenate(list(weights.values()), -1) if weights else None
 
 
 def first_sweep(grid: Grid, variant: Variant, *, divergence: Array, **given: Any) -> Array:
@@ -207,8 +189,9 @@ def solve_coarsest(
     **weights: Array,
 ) -> Array:
     """Sweeps of successive over-relaxation from pressure 0 on a coarse grid."""
-    if variant.solids:
-        divergence = _balanced_rooms(grid, divergence, np.concatenate(list(weights.values()), -1))
+    together = stacked(weights)
+    if variant.solids and together is not None:
+        divergence = _balanced_rooms(grid, divergence, together)
     p = np.zeros_like(divergence)
     for n in range(2 * sweeps):
         p = red_black(
@@ -260,15 +243,11 @@ def red_black(
     omega: float,
     colour: int,
     openings: Array | None = None,
-    weights_x: Array | None = None,
-    weights_y: Array | None = None,
-    weights_z: Array | None = None,
-    weights_sum: Array | None = None,
+    **weights: Array,
 ) -> Array:
     """Half a sweep of successive over-relaxation: the cells whose x + y + z + colour is even."""
-    weights = stacked(weights_x, weights_y, weights_z, weights_sum)
     p = pressure[..., 0]
-    laplacian, diagonal = pressure_operator(grid, variant, p, openings, weights)
+    laplacian, diagonal = pressure_operator(grid, variant, p, openings, stacked(weights))
     factor = np.full(p.shape, omega)
     for axis in range(grid.dimensions):
         n = grid.cells[axis]
@@ -287,12 +266,8 @@ def residual(
     divergence: Array,
     scale: float,
     openings: Array | None = None,
-    weights_x: Array | None = None,
-    weights_y: Array | None = None,
-    weights_z: Array | None = None,
-    weights_sum: Array | None = None,
+    **weights: Array,
 ) -> Array:
     """What the pressure leaves of its equation."""
-    weights = stacked(weights_x, weights_y, weights_z, weights_sum)
-    laplacian, diagonal = pressure_operator(grid, variant, pressure[..., 0], openings, weights)
+    laplacian, diagonal = pressure_operator(grid, variant, pressure[..., 0], openings, stacked(weights))
     return np.where(diagonal > 0.0, scale * divergence[..., 0] - laplacian, 0.0)[..., None]

@@ -1,4 +1,7 @@
-"""Obstacles in cells: where they are, how they move, how warm they are."""
+"""Obstacles in cells: where they are, how they move, how warm they are.
+
+image: of a kernel, all that tells which cells lie in an obstacle; see `_inside`.
+"""
 
 from __future__ import annotations
 
@@ -34,16 +37,12 @@ def add_drift(
     variant: Variant,
     *,
     solid_velocity: Array,
-    winding: Array,
     drift: Array,
-    shape: int,
-    to_local: Array,
-    extent: tuple[float, ...],
-    rounding: float,
     mean_drift: tuple[float, ...],
+    **image: Any,
 ) -> Array:
     """The solids, with the velocity of a mesh whose vertices move."""
-    inside = _inside(grid, winding, shape, to_local, extent, rounding)
+    inside = _inside(grid, **image)
     out = solid_velocity.copy()
     added = np.where(drift[..., 3:] > 0.5, drift[..., :3], mean_drift)
     out[..., :3] += np.where(inside[..., None], added, 0.0)
@@ -51,20 +50,11 @@ def add_drift(
 
 
 def mark_obstacle(
-    grid: Grid,
-    variant: Variant,
-    *,
-    marks: Array,
-    winding: Array,
-    shape: int,
-    to_local: Array,
-    extent: tuple[float, ...],
-    rounding: float,
-    mark: tuple[float, ...],
+    grid: Grid, variant: Variant, *, marks: Array, mark: tuple[float, ...], **image: Any
 ) -> Array:
     """What the solids heat with and which are free-slip, with one obstacle more."""
     out = marks.copy()
-    out[_inside(grid, winding, shape, to_local, extent, rounding)] = mark
+    out[_inside(grid, **image)] = mark
     return out
 
 
@@ -101,19 +91,10 @@ def solid_normals(grid: Grid, variant: Variant, *, solid: Array) -> Array:
 
 
 def add_obstacle(
-    grid: Grid,
-    variant: Variant,
-    *,
-    solid_velocity: Array,
-    winding: Array,
-    shape: int,
-    to_local: Array,
-    extent: tuple[float, ...],
-    rounding: float,
-    motion: Array,
+    grid: Grid, variant: Variant, *, solid_velocity: Array, motion: Array, **image: Any
 ) -> Array:
     """The solids with one more: its velocity and 1 where a cell's centre is inside."""
-    inside = _inside(grid, winding, shape, to_local, extent, rounding)
+    inside = _inside(grid, **image)
     out = solid_velocity.copy()
     out[inside] = 1.0
     out[inside, :3] = (_places(grid) @ np.asarray(motion, float).T)[inside, :3]

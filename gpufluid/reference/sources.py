@@ -141,18 +141,9 @@ def _shares(
         yield emitter, share
 
 
-def emit_scalars(
-    grid: Grid,
-    variant: Variant,
-    *,
-    scalars: Array,
-    emitters: Array,
-    middles: Array,
-    emitter_count: int,
-    noise_shift: tuple[float, ...],
-) -> Array:
-    """Density and fuel added and temperature set where the emitters are."""
-    for emitter, weight in islice(_shares(grid, variant, emitters, middles, noise_shift), emitter_count):
+def emit_scalars(grid: Grid, variant: Variant, *, scalars: Array, emitter_count: int, **given: Any) -> Array:
+    """Density and fuel added and temperature set where the emitters are. given: as for `_shares`."""
+    for emitter, weight in islice(_shares(grid, variant, **given), emitter_count):
         scalars = _with_emitted(emitter, weight, scalars)
     return scalars.copy()
 
@@ -162,16 +153,14 @@ def emit_velocity(
     variant: Variant,
     *,
     velocity: Array,
-    emitters: Array,
-    middles: Array,
     emitter_count: int,
-    noise_shift: tuple[float, ...],
     solid_faces: Array | None = None,
+    **given: Any,
 ) -> Array:
-    """Velocity set where the emitters are."""
+    """Velocity set where the emitters are. given: as for `_shares`."""
     out = velocity.copy()
     for axis in range(grid.dimensions):
-        u, shares = on_faces(grid, out, axis), _shares(grid, variant, emitters, middles, noise_shift, axis)
+        u, shares = on_faces(grid, out, axis), _shares(grid, variant, face_axis=axis, **given)
         for emitter, share in islice(shares, emitter_count):
             u += (emitter[6, axis] - u) * _set_share(share, emitter[4, 2])
     return constrained(grid, variant, solid_faces, out)

@@ -40,14 +40,14 @@ def blackbody_xyz(kelvin: Floats) -> Floats:
     return np.asarray(spectrum @ OBSERVER.T)
 
 
-def fire_table(count: int = TABLE) -> Floats:
-    """Radiance of gas from `COLDEST` to `HOTTEST` K, linear sRGB [count, 3].
+def fire_table() -> Floats:
+    """Radiance of gas from `COLDEST` to `HOTTEST` K, linear sRGB [TABLE, 3].
 
     The colour is a black body's, its largest channel 1 at `REFERENCE`; the brightness goes with the fourth
     power of the temperature (Stefan & Boltzmann), as a camera that follows it halfway shows it: the visible
     part alone would grow a thousandfold between red and yellow heat.
     """
-    kelvin = np.linspace(COLDEST, HOTTEST, count)
+    kelvin = np.linspace(COLDEST, HOTTEST, TABLE)
     color = np.maximum(blackbody_xyz(kelvin) @ TO_SRGB.T, 0.0)  # the reddest lie outside sRGB
     color /= color.max(axis=1, keepdims=True)
     visible = np.clip((kelvin - DRAPER) / (BRIGHT - DRAPER), 0.0, 1.0)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import moderngl
 import numpy as np
 
-from gpufluid.checks import flag, low_and_high
-from gpufluid.errors import one_of
+from gpufluid.flow_views import FlowView, SliceView, check_fields
 from gpufluid.gl.field import Field
 from gpufluid.render.camera import View
-from gpufluid.render.colormaps import MAPS, ColorMaps
+from gpufluid.render.colormaps import ColorMaps
 from gpufluid.render.ink import Ink
 from gpufluid.render.ink import legend as draw_legend
-from gpufluid.render.quantities import QUANTITIES, QuantityOverlay, Range, check_quantity
+from gpufluid.render.quantities import QUANTITIES, QuantityOverlay, Range
 from gpufluid.render.subject import FlowLike
 from gpufluid.vectors import Pair
 
@@ -29,6 +28,7 @@ class Chart(QuantityOverlay):
     numbers is drawn. last_range: that of the last picture.
     """
 
+    RULES: ClassVar[type[FlowView]] = SliceView  # the description that has its fields
     SIGNED, UNSIGNED = "coolwarm", "viridis"
 
     def __init__(
@@ -50,15 +50,7 @@ class Chart(QuantityOverlay):
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
-        name = type(self).__name__
-        self._check_field()
-        if self.colors is not None:
-            one_of(self.colors, tuple(MAPS), f"{name}.colors")
-        self.range = None if self.range is None else low_and_high(self.range, f"{name}.range")
-        self.legend = flag(self.legend, f"{name}.legend")
-
-    def _check_field(self) -> None:
-        check_quantity(self.field, f"{type(self).__name__}.field")
+        check_fields(self, self.RULES)
 
     @property
     def ink(self) -> Ink:

@@ -15,7 +15,6 @@ import numpy as np
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.passes import give
-from gpufluid.gl.source import Source
 from gpufluid.render.camera import View
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.painter import LIMIT, Sight, ray_uniforms
@@ -66,7 +65,7 @@ class Extents:
         ends.target.clear(-2.0, -2.0)
         with occupancy.scatter(program, ends.target):
             device.fullscreen(program).render(moderngl.TRIANGLES, vertices=6 * occupancy.blocks)
-        program = device.keep("wholes", lambda: _whole_program(device))
+        program = device.program_of("extents whole", "render/extents_whole.glsl")
         give(program, {"extents": EXTENTS, "band_count": bands})
         ends.bands.use(EXTENTS)
         ends.whole_target.viewport = 0, 0, cuts[2], 1
@@ -121,8 +120,3 @@ def to_picture(view: View, rays: dict[str, list[tuple[float, ...]]]) -> np.ndarr
     matrix[:3, :3] = np.linalg.inv(np.stack([across[1], across[2], direction[0]], axis=1))
     matrix[:3, 3] = -matrix[:3, :3] @ origin[0]
     return matrix
-
-
-def _whole_program(device: Device) -> moderngl.Program:
-    source = Source("extents whole").add("#version 330 core", "<stage>")
-    return device.fragment_program(source.include("render/extents_whole.glsl"))

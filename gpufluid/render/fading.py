@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from gpufluid.render.subject import FluidLike
-from gpufluid.vectors import Triple
+from gpufluid.vectors import Floats, Triple
 from gpufluid.view import Smoke
 
 
@@ -38,3 +41,35 @@ def fading(fluid: FluidLike, smoke: Smoke) -> tuple[dict[str, object], dict[str,
     if smoke.edge:
         values["smoke_edge"] = float(smoke.edge)
     return {"FADES": sides, "EDGED": int(smoke.edge > 0.0)}, values
+
+
+def fade(
+    place: Floats,
+    cells: Sequence[int],
+    sides: int,
+    rate: float,
+    low: Sequence[float] = (0.0, 0.0, 0.0),
+    high: Sequence[float] = (0.0, 0.0, 0.0),
+) -> Floats:
+    """How much of the matter in each `place` [..., 3], cells, shows; the twin of ``fade.glsl``.
+
+    sides: at which none of it is left, bits in the order x-, x+, y-, y+, z-, z+. rate: one by the cells over
+    which it thins out. low, high: cells from such a side on in which there is none.
+    """
+    share = np.ones(place.shape)
+    for side in range(6):
+        if sides >> side & 1:
+            x = place[..., side // 2]
+            axis = side // 2
+            way = (cells[axis] - high[axis] - x if side % 2 else x - low[axis]) * rate
+            share[..., side // 2] = np.minimum(share[..., side // 2], np.clip(way, 0.0, 1.0))
+    smooth: Floats = (share * share * (3.0 - 2.0 * share)).prod(axis=-1)
+    return smooth
+
+
+def edged(density: Floats, edge: float) -> Floats:
+    """What of `density` shows, the rest being too thin; the twin of ``edge.glsl``. edge: 0: all of it."""
+    if not edge:
+        return density
+    share = np.clip(density / edge, 0.0, 1.0)
+    return density * share * share * (3.0 - 2.0 * share)

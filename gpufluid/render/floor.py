@@ -9,12 +9,11 @@ import numpy as np
 
 from gpufluid.gl.device import Device
 from gpufluid.gl.passes import give
-from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
 from gpufluid.render.camera import View, cells_of
 from gpufluid.render.drawn_solids import Part, Size, part_round
 from gpufluid.render.frame_targets import FrameTargets, only
-from gpufluid.render.reference_light import LightFrame
+from gpufluid.render.light_frame import LightFrame
 from gpufluid.render.solid_meshes import CORNERS
 from gpufluid.render.volume_source import SUN
 from gpufluid.vectors import Floats
@@ -96,7 +95,7 @@ def write_depths(
     """
     if not sees_down(view, height):
         return
-    program = device.keep("floor", lambda: _depths_program(device))
+    program = device.program_of("floor", "render/floor_fragment.glsl", "render/floor_vertex.glsl")
     x, _, z = grid.cells
     values = {
         "to_clip": view.clip.astype(np.float64) @ np.linalg.inv(cells_of(grid)),
@@ -115,12 +114,3 @@ def write_depths(
     device.ctx.enable_only(moderngl.NOTHING)
     if middles:
         device.blank().use(SUN)
-
-
-def _depths_program(device: Device) -> moderngl.Program:
-    vertex, fragment = (
-        Source(f"floor{stage}").add("#version 330 core", "<stage>") for stage in (" (vertex)", "")
-    )
-    return device.fragment_program(
-        fragment.include("render/floor_fragment.glsl"), vertex.include("render/floor_vertex.glsl")
-    )

@@ -18,7 +18,8 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.checks import color_triple, finite_number
+from gpufluid.backend import release
+from gpufluid.checks import check_size, color_triple, finite_number
 from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
@@ -29,10 +30,10 @@ from gpufluid.gl.targets import drawable
 from gpufluid.obstacles import Obstacle
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.drawn_solids import DrawnSolids, Size
-from gpufluid.render.frame_targets import CLEAR, FrameTargets, checked_size
+from gpufluid.render.frame_targets import CLEAR, FrameTargets
+from gpufluid.render.light_frame import LightFrame
 from gpufluid.render.opaque import Frame, OpaqueScene
 from gpufluid.render.picture_passes import ALPHA, PicturePasses
-from gpufluid.render.reference_light import LightFrame
 from gpufluid.render.scene_views import SceneViews
 from gpufluid.render.shadow_map import ShadowMap
 from gpufluid.render.solid_travel import draw_travel
@@ -137,7 +138,7 @@ class FrameRenderer(Guest):
         Raises GpufluidError for a size that is no picture or over the driver's limit, or if there is no
         memory for it: pictures then keep the size they had.
         """
-        size = checked_size(size, self.device.max_texture_size)
+        size = check_size(size, self.device.max_texture_size)
         if size == self.size:
             return
         before, self.size = self.size, (0, 0)
@@ -350,11 +351,7 @@ class FrameRenderer(Guest):
             return
         self._released = True
         self._free()
-        self._opaque.release()
-        self._shadows.release()
-        self._solids.release()
-        for volume in self._more:
-            volume.release()
+        release(self._opaque, self._shadows, self._solids, *self._more)
         if self._owns_volume:
             self.volume.release()
 

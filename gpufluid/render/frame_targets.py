@@ -130,18 +130,3 @@ def only(target: moderngl.Framebuffer, part: Part) -> Iterator[None]:
     finally:
         target.scissor = None  # type: ignore[assignment]
         target.use()
-
-
-def checked_size(size: Size, limit: int) -> Size:
-    """Return `size` as two whole numbers in 1 .. limit, or raise."""
-    try:
-        width, height = size
-        sizes = int(width), int(height)
-        whole = sizes == (width, height)
-    except (TypeError, ValueError):
-        raise GpufluidError(f"size must be two whole numbers (width, height), got {size!r}") from None
-    if not whole or min(sizes) < 1 or max(sizes) > limit:
-        raise GpufluidError(
-            f"the width and height of a picture must be whole numbers in 1 .. {limit}, got {size!r}"
-        )
-    return sizes

@@ -9,8 +9,8 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.checks import finite_number
-from gpufluid.errors import GpufluidError, named, one_of
+from gpufluid.errors import GpufluidError, named
+from gpufluid.flow_views import GlyphsView
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.passes import give
 from gpufluid.grid import AXES
@@ -38,6 +38,8 @@ class Glyphs(Chart, InScene):
     Raises GpufluidError naming the value and its limit.
     """
 
+    RULES = GlyphsView
+
     def __init__(
         self,
         ctx: moderngl.Context,
@@ -55,17 +57,6 @@ class Glyphs(Chart, InScene):
         super().__init__(ctx, "speed", colors, range, legend, linear)
         self._arrow = ctx.buffer(_arrow().tobytes())
         self._velocities: tuple[moderngl.Texture, moderngl.Framebuffer] | None = None
-
-    def check(self) -> None:
-        """Raise GpufluidError naming the first value that nothing can be drawn with."""
-        super().check()
-        if self.spacing is not None:
-            self.spacing = finite_number(self.spacing, "Glyphs.spacing", low=1.0)
-        one_of(self.axis, (*AXES, None), "Glyphs.axis")
-        if self.position is not None:
-            self.position = finite_number(self.position, "Glyphs.position")
-        if self.length is not None:
-            self.length = finite_number(self.length, "Glyphs.length", above=0.0)
 
     def lattice(self, fluid: FlowLike) -> tuple[tuple[int, int, int], NDArray[np.float64], float]:
         """Return how many arrows stand along (x, y, z), where the first does [3], and the spacing; cells.
@@ -100,7 +91,7 @@ class Glyphs(Chart, InScene):
         per_speed = self.length / size if self.length is not None else spacing / max(abs(low), abs(high))
         cells, rays = cells_of(fluid.grid), shot.view.rays
         eye = (cells @ np.append(rays.origin[0], 1.0))[:3]
-        program = self.flat_program("arrows", "glyph_fragment", "glyph_vertex")
+        program = self.device.program_of("arrows", "render/glyph_fragment.glsl", "render/glyph_vertex.glsl")
         give(
             program,
             {
@@ -117,10 +108,7 @@ class Glyphs(Chart, InScene):
         assert self._velocities is not None
         textures = {"velocities": self._velocities[0], "colors": colors}
         number = counts[0] * counts[1] * counts[2]
-        with (
-            self.drawing(program, shot),
-            self.bound(program, None, textures, smooth=("colors",)),
-        ):
+        with self.drawing(program, shot), self.bound(program, None, textures, smooth=("colors",)):
             array = self.array(program, [(self._arrow, "3f 3f", "position", "normal")])
             array.render(moderngl.TRIANGLES, instances=number)
         self.draw_legend(target, shot.size)
@@ -138,10 +126,7 @@ class Glyphs(Chart, InScene):
         values = {"counts": counts, "first": tuple(first), "spacing": (spacing,) * 3}
         program = self.program("arrows' velocities", fluid, "glyph_value", "velocity")
         give(program, {**values, "width": width})
-        self._velocities[1].use()
-        self.ctx.enable_only(moderngl.NOTHING)
-        with self.bound(program, fields_of(fluid)):
-            self.device.cover(program)
+        self._fill(self._velocities[1], program, fields_of(fluid))
         return values
 
     def read(self) -> NDArray[np.float32]:

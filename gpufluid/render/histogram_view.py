@@ -59,7 +59,7 @@ class HistogramView(Chart):
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
         super().check()
-        whole_number(self.bins, "HistogramView.bins", low=1, high=MOST_BINS)
+        self.bins = whole_number(self.bins, "HistogramView.bins", low=1, high=MOST_BINS)
         self.logarithmic = flag(self.logarithmic, "HistogramView.logarithmic")
 
     def count(self, fluid: FlowLike) -> NDArray[np.int64]:
@@ -103,7 +103,9 @@ class HistogramView(Chart):
             self._bins_texture = texture, ctx.framebuffer([texture])
             self._read = np.zeros(width, np.float32)
         texture, bins = self._bins_texture
-        program = self.flat_program("histogram", "histogram_fragment", "histogram_vertex")
+        program = self.device.program_of(
+            "histogram", "render/histogram_fragment.glsl", "render/histogram_vertex.glsl"
+        )
         give(program, {"range": self.last_range, "bins": int(self.bins)})
         bins.clear()
         bins.use()

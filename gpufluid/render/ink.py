@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import blend
 from gpufluid.gl.passes import give
-from gpufluid.gl.source import Source
 from gpufluid.render import lettering
 from gpufluid.render.quantities import number_text, ticks
 
@@ -61,14 +60,7 @@ class Ink:
         self._add((x, y, width, height), (0.0, 0.0, 0.0, 0.0), (1.0, 1.0, 1.0), 1.0, BAR)
 
     def text(
-        self,
-        x: float,
-        y: float,
-        text: str,
-        size: float,
-        color: Color = WHITE,
-        align: float = 0.0,
-        alpha: float = 1.0,
+        self, x: float, y: float, text: str, size: float, color: Color = WHITE, align: float = 0.0
     ) -> float:
         """A line of text whose capitals are `size` pixels high; y: its base line. Return its width, pixels.
 
@@ -85,7 +77,7 @@ class Ink:
                 lettering.WIDE * scale,
                 lettering.HIGH * scale,
             )
-            self._add(place, (column, row, scale, 0.0), color, alpha, GLYPH)
+            self._add(place, (column, row, scale, 0.0), color, 1.0, GLYPH)
         return width * scale
 
     def text_width(self, text: str, size: float) -> float:
@@ -103,7 +95,7 @@ class Ink:
         if not self._count:
             return
         ctx = self.device.ctx
-        program = self.device.keep("ink", self._program)
+        program = self.device.program_of("ink", "render/ink_fragment.glsl", "render/ink_vertex.glsl")
         if self._array is None:
             self._array = ctx.vertex_array(
                 program, [(self._buffer, "4f 4f 4f 1f/i", "rectangle", "what", "ink", "kind")]
@@ -132,13 +124,6 @@ class Ink:
         self.device.linear.clear(LETTERS_UNIT)
         self.device.linear.clear(COLORS_UNIT)
         self._count = 0
-
-    def _program(self) -> moderngl.Program:
-        sources = (
-            Source(f"ink ({stage})").add("#version 330 core", "<stage>").include(f"render/ink_{stage}.glsl")
-            for stage in ("fragment", "vertex")
-        )
-        return self.device.fragment_program(*sources)
 
     def release(self) -> None:
         """Release everything made; idempotent."""

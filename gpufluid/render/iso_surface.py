@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import moderngl
 
-from gpufluid.checks import color_triple, finite_number, flag
 from gpufluid.errors import named
+from gpufluid.flow_views import IsoSurfaceView, check_fields
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.render.charts import lighting
 from gpufluid.render.overlay import InScene, Shot, rays_in_cells
-from gpufluid.render.quantities import QuantityOverlay, check_quantity
+from gpufluid.render.quantities import QuantityOverlay
 from gpufluid.render.subject import FlowLike
 from gpufluid.vectors import Vector
 
@@ -49,11 +49,7 @@ class IsoSurface(QuantityOverlay, InScene):
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
-        check_quantity(self.field, "IsoSurface.field")
-        if self.level is not None:
-            self.level = finite_number(self.level, "IsoSurface.level")
-        self.color = color_triple(self.color, "IsoSurface.color")
-        self.smooth = flag(self.smooth, "IsoSurface.smooth")
+        check_fields(self, IsoSurfaceView)
 
     def draw(self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer) -> None:
         """Draw the surface."""
@@ -83,8 +79,5 @@ class IsoSurface(QuantityOverlay, InScene):
         """Return the field smoothed once, in another field of this view's."""
         out = self.kept_field("shown" if shown is self.kept_field("smooth", fluid) else "smooth", fluid)
         program = self.program("smooth", fluid, "smooth", "shown", solids=False)
-        out.back_target.use()
-        self.ctx.enable_only(moderngl.NOTHING)
-        with self.bound(program, {"shown": shown}):
-            self.device.cover(program)
+        self._fill(out.back_target, program, {"shown": shown})
         return out

@@ -16,10 +16,9 @@ import numpy as np
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.passes import give, give_once
-from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
+from gpufluid.render.light_frame import LANES, ONE, LightFrame
 from gpufluid.render.occupancy import NOWHERE, Occupancy
-from gpufluid.render.reference_light import LANES, ONE, LightFrame
 from gpufluid.render.volume_source import PICTURE, SKY
 
 REACH, BEFORE = PICTURE, SKY  # texture units: where light is walked nobody reads those
@@ -146,7 +145,7 @@ class ReachPart:
         """The workgroups of a dispatch that have anything to write; after `LightReach.use`."""
         device = self.device
         groups = self._groups = self._groups or _Groups(device)
-        program = _small_program(device, "light groups")
+        program = device.program_of("light groups", "render/light_groups.glsl", macros=GROUPED)
         values = {"light_reach": REACH, "light_before": BEFORE}
         give(program, {**values, "first_group": (0, self.row), "group_count": self.count})
         groups.back_target.use()
@@ -163,7 +162,7 @@ class ReachPart:
             self._rects_target = device.ctx.framebuffer([self._rects])
         assert self._rects_target is not None
         bands = -(-tiles[1] // BAND)
-        program = _small_program(device, "light rects")
+        program = device.program_of("light rects", "render/light_rects.glsl", macros=GROUPED)
         give(program, {**placed, "light_row": self.row, "group_count": self.count})
         self._rects_target.viewport = 0, 0, bands, 2 * (-(-tiles[3] // LANES))
         self._rects_target.use()
@@ -201,14 +200,3 @@ def packed(whole: Mapping[str, Any], real: Mapping[str, Any]) -> dict[str, bytes
     numbers = {name: np.array(value, np.int32) for name, value in whole.items()}
     numbers |= {name: np.array(value, np.float32) for name, value in real.items()}
     return {name: values.tobytes() for name, values in numbers.items()}
-
-
-def _small_program(device: Device, label: str) -> moderngl.Program:
-    """The program of a pass over a few texels; compiled once on each device."""
-
-    def make() -> moderngl.Program:
-        source = Source(label).add("#version 330 core", "<stage>")
-        source.add("\n".join(f"#define {name} {value}" for name, value in GROUPED.items()), "<variant>")
-        return device.fragment_program(source.include(f"render/{label.replace(' ', '_')}.glsl"))
-
-    return device.keep(label, make)

@@ -1,6 +1,6 @@
 """Oriented light volumes: how much light of one direction is left in every place of the box.
 
-`gpufluid.render.reference_light` says how the columns lie. Four layers share the channels of a tile. Where
+`gpufluid.render.light_frame` says how the columns lie. Four layers share the channels of a tile. Where
 there are compute shaders one dispatch walks all layers, a column each. Else two passes do: light is only ever
 multiplied, so the first walks the four layers of every tile by themselves, and the second multiplies each
 column of a tile by what the tiles before it leave; both ways multiply in the same order. The textures fit
@@ -22,6 +22,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.backend import release
 from gpufluid.errors import one_of
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.drawing import blend, let_go
@@ -29,9 +30,9 @@ from gpufluid.gl.passes import give, give_once
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.render.fading import fading
+from gpufluid.render.light_frame import LANES, LightFrame
 from gpufluid.render.light_reach import AXES, BEFORE, GROUPED, REACH, LightReach, ReachPart, packed
 from gpufluid.render.occupancy import Occupancy
-from gpufluid.render.reference_light import LANES, LightFrame
 from gpufluid.render.subject import FluidLike, lag
 from gpufluid.render.volume_source import (
     GLOW,
@@ -278,9 +279,7 @@ class LightVolume:
 
     def release(self) -> None:
         """Release the textures; idempotent."""
-        for part in (self._parts, self._own):
-            if part is not None:
-                part.release()
+        release(self._parts, self._own)
         self._parts = self._own = self._reach = None
         let_go(self._target, self.layers)
 

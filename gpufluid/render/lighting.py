@@ -8,6 +8,7 @@ from typing import Any
 
 import moderngl
 
+from gpufluid.backend import release
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.gl.hosts_program import HostsProgram
@@ -124,9 +125,7 @@ class Lighting:
         if not moved or self._roomy:
             return
         self._roomy = True
-        for part in (self._others, self._others_past, self._fire):
-            if part is not None:
-                part.release()
+        release(self._others, self._others_past, self._fire)
         self._others = self._others_past = self._fire = None
 
     def timed(self, fluid: FluidLike, label: str) -> AbstractContextManager[None]:
@@ -236,10 +235,7 @@ class Lighting:
 
     def release(self) -> None:
         """Release every texture."""
-        parts = self._reach, self._past, self._others, self._others_past, self._fire
-        for part in (self.sun, self.sky, *parts):
-            if part is not None:
-                part.release()
+        release(self.sun, self.sky, self._reach, self._past, self._others, self._others_past, self._fire)
         self._reach = self._past = self._others = self._others_past = self._fire = None
 
 

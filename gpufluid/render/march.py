@@ -10,6 +10,7 @@ from __future__ import annotations
 import moderngl
 import numpy as np
 
+from gpufluid.backend import release
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.field import Field
@@ -130,10 +131,7 @@ class RayMarch:
 
     def release(self) -> None:
         """Release what is kept between frames."""
-        for blocks in self._occupied.values():
-            blocks.release()
-        for picture in self._halves.values():
-            picture.release()
+        release(*self._occupied.values(), *self._halves.values())
         self._occupied.clear()
         self._halves.clear()
 

@@ -20,6 +20,7 @@ from typing import Any
 import moderngl
 from numpy.typing import ArrayLike
 
+from gpufluid.backend import release
 from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import Device
@@ -220,18 +221,6 @@ class Overlay(Guest):
         give(program, side_numbers(fluid.boundaries))
         return program
 
-    def flat_program(self, label: str, fragment: str, vertex: str) -> moderngl.Program:
-        """Return a program that reads no fluid; compiled once."""
-
-        def make() -> moderngl.Program:
-            sources = (
-                Source(stage).add("#version 330 core", "<stage>").include(f"render/{file}.glsl")
-                for stage, file in ((label, fragment), (f"{label} (vertex)", vertex))
-            )
-            return self.device.fragment_program(*sources)
-
-        return self.device.keep((label, fragment, vertex), make)
-
     def array(self, program: moderngl.Program, content: Sequence[Any] = ()) -> moderngl.VertexArray:
         """The vertex array of `program` over `content`, as moderngl takes it; made once."""
         key = program.mglo, *(c[0].mglo for c in content)
@@ -269,6 +258,21 @@ class Overlay(Guest):
         finally:
             for unit in units:
                 device.linear.clear(unit)
+
+    def _fill(
+        self,
+        target: moderngl.Framebuffer,
+        program: moderngl.Program,
+        fields: Mapping[str, Field | None] | None = None,
+        textures: Mapping[str, moderngl.Texture] | None = None,
+        *,
+        filtered: bool = False,
+    ) -> None:
+        """Write every texel of `target` by `program`; the rest as for `bound`."""
+        target.use()
+        self.ctx.enable_only(moderngl.NOTHING)
+        with self.bound(program, fields, textures, filtered=filtered):
+            self.device.cover(program)
 
     @contextmanager
     def drawing(self, program: moderngl.Program, shot: Shot) -> Iterator[None]:
@@ -326,16 +330,10 @@ class Overlay(Guest):
         if self._released:
             return
         self._released = True
-        for field in self._fields.values():
-            field.release()
-        for array in self._arrays.values():
-            array.release()
-        self._color_only.release()
-        self._with_depth.release()
+        release(*self._fields.values(), *self._arrays.values(), self._color_only, self._with_depth)
         self._fields.clear()
         self._arrays.clear()
-        self._depth_sampler.release()
-        self.device.release()
+        release(self._depth_sampler, self.device)
 
 
 class InScene(Overlay, ABC):
@@ -399,7 +397,7 @@ class KeepsPlaces(InScene, ABC):
         if before.local != fluid.grid.local:
             self.reset()
             return
-        program = self.flat_program("places", "places_fragment", "cover_vertex")
+        program = self.device.program_of("places", "render/places_fragment.glsl", "render/cover_vertex.glsl")
         give(program, {"gone": fluid.grid.cells_from(before)})
         self._write(program, None, "places")
 
@@ -420,10 +418,7 @@ class KeepsPlaces(InScene, ABC):
     ) -> None:
         """Write all places anew by `program`, which reads those there are as `name`."""
         textures, targets = self._places()
-        targets[1].use()
-        self.ctx.enable_only(moderngl.NOTHING)
-        with self.bound(program, fields, {name: textures[0], **others}):
-            self.device.cover(program)
+        self._fill(targets[1], program, fields, {name: textures[0], **others})
         textures[:2] = reversed(textures[:2])
         targets[:2] = reversed(targets[:2])
 

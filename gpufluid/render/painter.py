@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import moderngl
 import numpy as np
 
+from gpufluid.backend import release
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import blend
 from gpufluid.gl.field import Field
@@ -199,11 +200,8 @@ class Painter:
 
     def release(self) -> None:
         """Release what it draws with."""
-        for vertex_array in self._vertex_arrays.values():
-            vertex_array.release()
+        release(*self._vertex_arrays.values(), self._slabs, self.depth_sampler, self.noise)
         self._vertex_arrays.clear()
-        for thing in (self._slabs, self.depth_sampler, self.noise):
-            thing.release()
 
 
 def ray_uniforms(view: View, fluid: FluidLike) -> dict[str, list[tuple[float, ...]]]:

@@ -9,22 +9,20 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.checks import finite_number, flag, share, whole_number
-from gpufluid.errors import GpufluidError, each_once, named, one_of, several
-from gpufluid.flow_views import ParticleSource, SolidShape, check_response
+from gpufluid.errors import GpufluidError, each_once, named, several
+from gpufluid.flow_views import ParticleSource, ParticlesView, SolidShape, check_response
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import CLIP_Z, cells_of, clip_of_cells
 from gpufluid.render.charts import Chart
 from gpufluid.render.overlay import CameraLike, KeepsPlaces, Shot
-from gpufluid.render.quantities import QUANTITIES, fields_of
+from gpufluid.render.quantities import fields_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.sources import Emitter
 from gpufluid.vectors import Pair
 
 WIDTH = 512  # particles in a row of their texture
-BLENDS = ("additive", "alpha")
 NONE_BORN = -1  # in the place of a source's kind
 PALETTE = ((1.0, 0.62, 0.28), (0.35, 0.70, 1.0), (0.55, 0.88, 0.45), (0.92, 0.45, 0.75), (0.95, 0.88, 0.4))
 
@@ -57,7 +55,7 @@ class Particles(Chart, KeepsPlaces):
     Raises GpufluidError naming the value and its limit.
     """
 
-    UNSIGNED = "magma"
+    RULES, UNSIGNED = ParticlesView, "magma"
 
     def __init__(
         self,
@@ -83,8 +81,7 @@ class Particles(Chart, KeepsPlaces):
         veiled: bool = True,
         linear: bool = False,
     ) -> None:
-        self.count = whole_number(count, "Particles.count", low=1, high=1 << 24)
-        self.seed = whole_number(seed, "Particles.seed", low=0, high=(1 << 24) - 1)
+        self.count, self.seed = count, seed
         several(sources, "Particles.sources")
         self.sources = [s if isinstance(s, ParticleSource) else ParticleSource(s) for s in sources]
         self.life, self.size, self.unit, self.blend, self.opacity = life, size, unit, blend, opacity
@@ -109,16 +106,6 @@ class Particles(Chart, KeepsPlaces):
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be moved or drawn with."""
         super().check()
-        self.life = finite_number(self.life, "Particles.life", above=0.0)
-        self.size = finite_number(self.size, "Particles.size", above=0.0)
-        one_of(self.unit, ("pixels", "metres"), "Particles.unit")
-        one_of(self.blend, BLENDS, "Particles.blend")
-        for name in ("opacity", "bounce", "vary"):
-            share(getattr(self, name), f"Particles.{name}")
-        self.response = finite_number(self.response, "Particles.response", low=0.0)
-        self.fall = finite_number(self.fall, "Particles.fall")
-        self.streak = finite_number(self.streak, "Particles.streak", low=0.0)
-        flag(self.veiled, "Particles.veiled")
         if not self.sources:
             raise GpufluidError("Particles.sources must name at least one place where particles are born")
         for source in self.sources:
@@ -128,9 +115,6 @@ class Particles(Chart, KeepsPlaces):
         each_once(self.sources, "Particles.sources")
         check_response(self)
         self.numbers()
-
-    def _check_field(self) -> None:
-        one_of(self.field, ("source", *QUANTITIES), "Particles.color")
 
     @property
     def opaque(self) -> bool:
@@ -196,11 +180,8 @@ class Particles(Chart, KeepsPlaces):
                 "vary": float(self.vary),
             },
         )
-        self._moved[self._state[1], self._paces[1]].use()
-        self.ctx.enable_only(moderngl.NOTHING)
         textures = {"before": self._state[0], "paces": self._paces[0], "sources": sources}
-        with self.bound(program, fields_of(fluid), textures):
-            self.device.cover(program)
+        self._fill(self._moved[self._state[1], self._paces[1]], program, fields_of(fluid), textures)
         self._state.reverse()
         self._paces.reverse()
         self._targets[0], self._targets[1] = self._targets[1], self._targets[0]
@@ -251,13 +232,13 @@ class Particles(Chart, KeepsPlaces):
             shown, colors = self.measure(fluid)
             low, high = self.last_range
             program = self.program("particle values", fluid, "particle_value", "shown", sampler="hardware")
-            self._targets[2].use()
-            self.ctx.enable_only(moderngl.NOTHING)
-            with self.bound(program, {"shown": shown}, {"state": self._state[0]}, filtered=True):
-                self.device.cover(program)
+            state = {"state": self._state[0]}
+            self._fill(self._targets[2], program, {"shown": shown}, state, filtered=True)
         veiled = self.veiled and bool(shot.smoke)
         through = self._veil(fluid, shot) if veiled else self._values
-        program = self.flat_program("draw particles", "particle_fragment", "particle_vertex")
+        program = self.device.program_of(
+            "draw particles", "render/particle_fragment.glsl", "render/particle_vertex.glsl"
+        )
         give(
             program,
             {
@@ -286,10 +267,7 @@ class Particles(Chart, KeepsPlaces):
             "sources": sources,
             "looks": looks,
         }
-        with (
-            self.drawing(program, shot),
-            self.bound(program, None, textures, smooth=("colors",)),
-        ):
+        with self.drawing(program, shot), self.bound(program, None, textures, smooth=("colors",)):
             self.array(program).render(moderngl.TRIANGLES, vertices=6 * self.count)
         if by_value:
             self.draw_legend(target, shot.size)

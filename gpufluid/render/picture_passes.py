@@ -5,7 +5,6 @@ from __future__ import annotations
 import moderngl
 
 from gpufluid.gl.passes import give
-from gpufluid.gl.source import Source
 from gpufluid.render.camera import View
 from gpufluid.render.drawn_solids import Part
 from gpufluid.render.floor import floor_depth
@@ -66,7 +65,7 @@ class PicturePasses:
         beyond what the `floor`, that high, spans by itself.
         """
         device = self.device
-        program = self._program("outlines", "render/outlines.glsl")
+        program = device.program_of("outlines", "render/outlines.glsl", macros=device.defines)
         values = {
             "depth_scale": view.depth_scale,
             "part": part,
@@ -94,7 +93,7 @@ class PicturePasses:
         self, targets: FrameTargets, target: moderngl.Framebuffer, exposure: float, alpha: str | None = None
     ) -> None:
         """Draw the picture into the viewport of `target`, for a screen. alpha: see `FrameRenderer.read`."""
-        program = self._program("tone map", "render/tone_map.glsl")
+        program = self.device.program_of("tone map", "render/tone_map.glsl", macros=self.device.defines)
         x, y, width, height = target.viewport
         if not width or not height:
             return  # a minimised window
@@ -114,14 +113,3 @@ class PicturePasses:
         self.device.between.use(PICTURE)
         self.device.cover(program)
         self.device.between.clear(PICTURE)
-
-    def _program(self, label: str, file: str) -> moderngl.Program:
-        """A program over a picture, which knows of no fluid."""
-
-        def make() -> moderngl.Program:
-            source = Source(label).add("#version 330 core", "<stage>")
-            for name, value in self.device.defines.items():
-                source.add(f"#define {name} {value}", "<stage>")
-            return self.device.fragment_program(source.include(file))
-
-        return self.device.keep(label, make)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import moderngl
 import numpy as np
 
-from gpufluid.errors import one_of
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.render.overlay import Overlay
@@ -43,12 +42,6 @@ QUANTITIES = {
 Range = tuple[float, float]
 
 
-def check_quantity(name: str, what: str) -> str:
-    """Return `name`; raises GpufluidError with the nearest one where there is none of that name."""
-    one_of(name, tuple(QUANTITIES), what)
-    return name
-
-
 def fields_of(fluid: FlowLike) -> dict[str, Field | None]:
     """The fields of a fluid by the names that shaders know them by."""
     return {
@@ -67,17 +60,14 @@ class QuantityOverlay(Overlay):
         super().__init__(ctx, linear=linear)
         self._pair = np.zeros(4, np.float32)  # what the extent is read into
 
-    def quantity(self, fluid: FlowLike, name: str, label: str = "shown") -> Field:
+    def quantity(self, fluid: FlowLike, name: str) -> Field:
         """Return a field with the quantity of every cell in its first channel; see quantity.glsl."""
-        field = self.kept_field(label, fluid)
+        field = self.kept_field("shown", fluid)
         reads = QUANTITIES[name].reads
         read = () if reads == "solid" or fields_of(fluid)[reads] is None else (reads,)
         defines = {"QUANTITY": QUANTITIES[name].number, "FLAME": int(reads == "flame" and bool(read))}
         program = self.program(f"quantity {name}", fluid, "quantity", *read, defines=defines, layout="cell")
-        field.back_target.use()
-        self.ctx.enable_only(moderngl.NOTHING)
-        with self.bound(program, fields_of(fluid)):
-            self.device.cover(program)
+        self._fill(field.back_target, program, fields_of(fluid))
         return field
 
     def extent(self, fluid: FlowLike, shown: Field) -> Range:
@@ -104,11 +94,8 @@ class QuantityOverlay(Overlay):
                         "columns": layouts[kind].columns,
                     },
                 )
-            out.back_target.use()
-            self.ctx.enable_only(moderngl.NOTHING)
             given = {"before": before.front} if stage else {}
-            with self.bound(program, {"shown": shown} if not stage else {}, given):
-                self.device.cover(program)
+            self._fill(out.back_target, program, {} if stage else {"shown": shown}, given)
             before = out
         before.front.read_into(self._pair, alignment=1)
         low, high = float(self._pair[0]), float(self._pair[1])

@@ -7,8 +7,8 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from gpufluid.checks import finite_number, finite_triple, share, whole_number
-from gpufluid.errors import named, one_of
+from gpufluid.checks import finite_triple
+from gpufluid.errors import named
 from gpufluid.gl.passes import give
 from gpufluid.grid import AXES
 from gpufluid.render.camera import cells_of, clip_of_cells
@@ -18,8 +18,6 @@ from gpufluid.render.quantities import fields_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.shapes import direction
 from gpufluid.vectors import Floats, Pair, Vector
-
-MOST_CONTOURS = 100
 
 
 @named
@@ -60,15 +58,10 @@ class SlicePlane(Chart, InScene):
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
         super().check()
-        one_of(self.axis, AXES, "SlicePlane.axis")
-        if self.position is not None:
-            self.position = finite_number(self.position, "SlicePlane.position")
         if self.point is not None:
             self.point = finite_triple(self.point, "SlicePlane.point")
         if self.normal is not None:
             self.normal = direction(self.normal, "SlicePlane.normal")
-        share(self.opacity, "SlicePlane.opacity")
-        whole_number(self.contours, "SlicePlane.contours", low=0, high=MOST_CONTOURS)
 
     @property
     def opaque(self) -> bool:

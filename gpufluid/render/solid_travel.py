@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.passes import give
-from gpufluid.gl.source import Source
 from gpufluid.mesh import Mesh
 from gpufluid.obstacles import Shape
 from gpufluid.periodic import came_from
@@ -51,7 +50,7 @@ def draw_travel(
     first = np.cumsum([0, *map(len, places[:-1])])
     place, way = np.concatenate(places), np.concatenate(ways)
     seen = place @ view.exact_clip[:, :3].T + view.exact_clip[:, 3]
-    program = device.keep("travel", lambda: _program(device))
+    program = device.program_of("travel", "render/travel_fragment.glsl", "render/travel_vertex.glsl")
     give(program, {"scene_depth": DEPTH})
     ctx, content = device.ctx, np.concatenate([seen, way, view.rays.depth(place)[:, None]], 1)
     vertices = ctx.buffer(content.astype(np.float32).tobytes())
@@ -65,15 +64,6 @@ def draw_travel(
     array.render(moderngl.TRIANGLES)
     ctx.enable_only(moderngl.NOTHING)
     let_go(array, vertices, numbers)
-
-
-def _program(device: Device) -> moderngl.Program:
-    vertex, fragment = (
-        Source(f"travel{stage}").add("#version 330 core", "<stage>") for stage in (" (vertex)", "")
-    )
-    return device.fragment_program(
-        fragment.include("render/travel_fragment.glsl"), vertex.include("render/travel_vertex.glsl")
-    )
 
 
 def _triangles(

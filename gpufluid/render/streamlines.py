@@ -9,9 +9,9 @@ import moderngl
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.checks import finite_number, finite_triple, flag, share, whole_number
+from gpufluid.checks import finite_triple, flag, whole_number
 from gpufluid.errors import GpufluidError, counted, named
-from gpufluid.flow_views import Seeds, check_seeds
+from gpufluid.flow_views import Seeds, StreakLinesView, StreamlinesView, check_seeds
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
@@ -23,7 +23,6 @@ from gpufluid.render.subject import FlowLike
 from gpufluid.shapes import placed_points
 from gpufluid.vectors import Counts, Floats, Pair, Vector
 
-MOST_POINTS = 8192
 STILL = 1e-6  # share of the fastest speed of the range below which a streamline ends
 LONGEST = 4.0  # cells between points of a streak line that are still joined, where the flow tears it apart
 
@@ -51,8 +50,6 @@ def grid_of_seeds(low: Vector, high: Vector, counts: Counts) -> Floats:
 class _Lines(Chart, InScene):
     """What streamlines and streak lines have in common: seeds, and how lines are drawn."""
 
-    UNSIGNED = "viridis"
-
     def __init__(
         self,
         ctx: moderngl.Context,
@@ -67,8 +64,7 @@ class _Lines(Chart, InScene):
         linear: bool,
     ) -> None:
         name = type(self).__name__
-        self.points = whole_number(points, f"{name}.points", low=2, high=MOST_POINTS)
-        self.line_width, self.fade, self.opacity = line_width, fade, opacity
+        self.points, self.line_width, self.fade, self.opacity = points, line_width, fade, opacity
         self._checked_seeds = check_seeds(seeds, name)
         super().__init__(ctx, "speed", colors, range, legend, linear)
         limit = self.device.max_texture_size // 2
@@ -81,14 +77,6 @@ class _Lines(Chart, InScene):
         self._told = b""
         self._textures: list[moderngl.Texture] = []
         self._targets: list[moderngl.Framebuffer] = []
-
-    def check(self) -> None:
-        """Raise GpufluidError naming the first value that nothing can be drawn with."""
-        super().check()
-        name = type(self).__name__
-        self.line_width = finite_number(self.line_width, f"{name}.line_width", above=0.0)
-        for what in ("fade", "opacity"):
-            share(getattr(self, what), f"{name}.{what}")
 
     @property
     def seeds(self) -> Floats:
@@ -142,10 +130,7 @@ class _Lines(Chart, InScene):
             "odd": self._textures[1],
             "colors": self.maps.texture(self.color_map()),
         }
-        with (
-            self.drawing(program, shot),
-            self.bound(program, None, textures, smooth=("colors",)),
-        ):
+        with self.drawing(program, shot), self.bound(program, None, textures, smooth=("colors",)):
             self.array(program).render(moderngl.TRIANGLES, vertices=6 * (self.points - 1) * lines)
         self.draw_legend(target, shot.size)
 
@@ -174,6 +159,8 @@ class Streamlines(_Lines):
     GpufluidError naming the value and its limit.
     """
 
+    RULES = StreamlinesView
+
     def __init__(
         self,
         ctx: moderngl.Context,
@@ -195,12 +182,6 @@ class Streamlines(_Lines):
         super().__init__(ctx, seeds, points, line_width, fade, opacity, colors, range, legend, linear)
         self.lines = len(self.seeds) * (2 if both else 1)
         self._make(((self.points + 1) // 2, self.lines))
-
-    def check(self) -> None:
-        """Raise GpufluidError naming the first value that nothing can be drawn with."""
-        super().check()
-        if finite_number(self.step, "Streamlines.step", above=0.0) > 1.0:
-            raise GpufluidError(f"Streamlines.step must be at most 1 cell, got {self.step!r}")
 
     def trace(self, fluid: FlowLike) -> None:
         """Compute the lines, in one small pass for each of their points."""
@@ -263,6 +244,8 @@ class StreakLines(_Lines, KeepsPlaces):
     Opaque: it writes depth. Raises GpufluidError naming the value and its limit.
     """
 
+    RULES = StreakLinesView
+
     def __init__(
         self,
         ctx: moderngl.Context,
@@ -282,12 +265,6 @@ class StreakLines(_Lines, KeepsPlaces):
         super().__init__(ctx, seeds, points, line_width, fade, opacity, colors, range, legend, linear)
         self._make((self.points, len(self.seeds)))
         self.reset()
-
-    def check(self) -> None:
-        """Raise GpufluidError naming the first value that nothing can be drawn with."""
-        super().check()
-        if self.interval is not None:
-            self.interval = finite_number(self.interval, "StreakLines.interval", above=0.0)
 
     def _places(self) -> tuple[list[moderngl.Texture], list[moderngl.Framebuffer]]:
         return self._textures, self._targets

@@ -88,7 +88,9 @@ class FlatTextureView(Chart):
         scale = min(room[0] / wide, room[1] / high)
         scale = float(np.floor(scale)) if scale >= 2.0 else scale  # whole texels where there is room
         low, high_end = self.last_range
-        program = self.flat_program("flat texture", "texture_view", "cover_vertex")
+        program = self.device.program_of(
+            "flat texture", "render/texture_view.glsl", "render/cover_vertex.glsl"
+        )
         give(
             program,
             {

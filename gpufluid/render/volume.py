@@ -25,6 +25,7 @@ import moderngl
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gpufluid.backend import release
 from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl.capabilities import IMAGE_FORMAT
@@ -89,9 +90,7 @@ class _Made:
 
     def release(self) -> None:
         """Release every texture."""
-        for thing in (self.lighting, self.occupancy, self.shaded, self.stepped):
-            if thing is not None:
-                thing.release()
+        release(self.lighting, self.occupancy, self.shaded, self.stepped)
 
 
 @named
@@ -167,18 +166,8 @@ class VolumeRenderer(Guest):
 
     def another(self) -> VolumeRenderer:
         """A renderer like this one, for a fluid beside the first."""
-        return VolumeRenderer(
-            self.ctx,
-            self.slices,
-            self.attenuation,
-            self.jitter,
-            self.light_scale,
-            method=self.method,
-            resolution=self.resolution,
-            frame_ms=self.frame_ms,
-            skip_empty=self.skip_empty,
-            reuse=self.reuse,
-        )
+        given: dict[str, Any] = {name: getattr(self, name) for name in (*FIXED, "frame_ms", "reuse")}
+        return VolumeRenderer(self.ctx, **given)
 
     @property
     def noise(self) -> moderngl.Texture:
@@ -601,14 +590,9 @@ class VolumeRenderer(Guest):
         if self._released:
             return
         self._released = True
-        for made in self._all_made.values():
-            made.release()
+        release(*self._all_made.values(), self._way, self._painter, self._color_only, self.device)
         self._all_made.clear()
         self._made = None
-        self._way.release()
-        self._painter.release()
-        self._color_only.release()
-        self.device.release()
 
 
 def _part_of(

@@ -38,6 +38,10 @@ UNITS = {
     "middles": GLOW,
     "strips": GLOW,
 }
+UNSAID = (  # macros that are 0 where a shader does not ask for more
+    *("OTHERS", "FIRE", "FIRE_SOFT", "CORNERS", "ENDS", "COMPUTED", "CLEAR"),
+    *("SHADOWED", "LAMPS_SHADOWED", "FADES", "EDGED", "SOFTENED", "PLATE"),
+)
 Volumes = Mapping[str, FlatLayout]
 Program = moderngl.Program | moderngl.ComputeShader
 
@@ -82,24 +86,7 @@ def volume_source(
     source = Source(label).add(f"#version {version} core", "<stage>").add(box_constants(fluid.grid), "<box>")
     # a picture ends at the sides, whatever they are
     variant = Variant(solids=solids, sampler="hardware")
-    macros: dict[str, object] = dict.fromkeys(
-        (
-            "OTHERS",
-            "FIRE",
-            "FIRE_SOFT",
-            "CORNERS",
-            "ENDS",
-            "COMPUTED",
-            "CLEAR",
-            "SHADOWED",
-            "LAMPS_SHADOWED",
-            "FADES",
-            "EDGED",
-            "SOFTENED",
-            "PLATE",
-        ),
-        0,
-    )
+    macros: dict[str, object] = dict.fromkeys(UNSAID, 0)
     macros |= {"COLORED": int("color" in present), "BURNING": int("flame" in present)}
     macros |= variant.defines(fluid.grid.dimensions) | device.defines | dict(defines or {})
     source.add("\n".join(f"#define {name} {value}" for name, value in macros.items()), "<variant>")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import moderngl
 import numpy as np
 
-from gpufluid.checks import color_triple, finite_number, flag
-from gpufluid.errors import GpufluidError, named, one_of
+from gpufluid.errors import named, one_of
+from gpufluid.flow_views import VoxelsView, check_fields
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import cells_of, clip_of_cells
 from gpufluid.render.charts import lighting
@@ -55,13 +55,8 @@ class VoxelView(InScene):
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
-        one_of(self.style, STYLES, "VoxelView.style")
-        self.surface = flag(self.surface, "VoxelView.surface")
-        self.color = color_triple(self.color, "VoxelView.color")
-        self.surface_color = color_triple(self.surface_color, "VoxelView.surface_color")
-        if finite_number(self.fill, "VoxelView.fill", above=0.0) > 1.0:
-            raise GpufluidError(f"VoxelView.fill must be at most 1, got {self.fill!r}")
-        finite_number(self.line_width, "VoxelView.line_width", above=0.0)
+        one_of(self.style, STYLES, "VoxelView.style")  # of which a scene has no use for the last
+        check_fields(self, VoxelsView, but=("style",))
 
     def draw(self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer) -> None:
         """Draw the solids."""
@@ -81,7 +76,9 @@ class VoxelView(InScene):
 
     def _draw_surfaces(self, fluid: FlowLike, shot: Shot) -> None:
         """Draw the obstacles."""
-        program = self.flat_program("surfaces", "surface_fragment", "mesh_vertex")
+        program = self.device.program_of(
+            "surfaces", "render/surface_fragment.glsl", "render/mesh_vertex.glsl"
+        )
         cells, rays = cells_of(fluid.grid), shot.view.rays
         eye = (cells @ np.append(rays.origin[0], 1.0))[:3]
         give(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from reference_light import trilinear
 
 from gpufluid.render.blackbody import COLDEST, HOTTEST, fire_table
-from gpufluid.render.reference_light import trilinear
 from gpufluid.vectors import Floats
 from gpufluid.view import Fire
 
