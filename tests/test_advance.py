@@ -25,6 +25,8 @@ from gpufluid.gl.calls import calls
 from gpufluid.gl.passes import Pass
 from gpufluid.gl.timestamps import TimestampWatch
 
+pytestmark = pytest.mark.usefixtures("one_context")
+
 BACKENDS = ("compute", "fragment", "numpy")
 GRID = gf.Grid((10, 12, 8), 0.1)
 FIELDS = (

@@ -12,6 +12,8 @@ from sharing import CELLS, by_turns
 import gpufluid as gf
 from gpufluid.cases import CosineMode, FourierMode
 
+pytestmark = pytest.mark.usefixtures("one_context")
+
 BACKENDS = ("numpy", "fragment", "compute")
 FOURIER = CASES["semi_lagrangian_fourier"]["cases"]
 

@@ -13,6 +13,8 @@ import gpufluid as gf
 from gpufluid.kernels import WAVES
 from gpufluid.turbulence import waves
 
+pytestmark = pytest.mark.usefixtures("one_context")
+
 BACKENDS = ("numpy", "fragment", "compute")
 GRID = gf.Grid((12, 10, 9), 0.1, (-0.6, 0.2, -0.45))
 FREE = gf.Settings(buoyancy=0.0, pressure=gf.Jacobi(0))  # without pressure each force is seen as it is

@@ -16,6 +16,8 @@ from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.lighting import Lighting
 from gpufluid.render.other_lights import rows_of
 
+pytestmark = pytest.mark.usefixtures("one_context")
+
 GRID = gf.Grid((15, 12, 10), 0.1, origin=(-0.5, 0.2, 0.3))
 VERTEX = """#version 330
 in vec3 place;

@@ -12,6 +12,8 @@ from flows import FREE
 import gpufluid as gf
 from gpufluid.cases import TaylorGreen
 
+pytestmark = pytest.mark.usefixtures("one_context")
+
 Floats = np.ndarray
 SIDES = {
     "walls": gf.Boundaries(),

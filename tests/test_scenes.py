@@ -32,6 +32,8 @@ from gpufluid.solver import Solver
 from gpufluid.vectors import Triple
 from gpufluid.view import FILLED
 
+pytestmark = pytest.mark.usefixtures("one_context")
+
 FULL = """
 title = "everything"
 dt = 0.05

@@ -16,6 +16,8 @@ import gpufluid as gf
 from gpufluid.app import studio_pick
 from gpufluid.scene_saving import save_description
 
+pytestmark = pytest.mark.usefixtures("one_context")
+
 BACKENDS = ("numpy", "fragment", "compute")
 OPEN = gf.Boundaries.all(gf.Open())
 FLOOR = gf.Boundaries(gf.Open(), gf.Open(), gf.Wall(), gf.Open(), gf.Open(), gf.Open())

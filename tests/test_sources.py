@@ -17,6 +17,8 @@ import gpufluid as gf
 from gpufluid.masks import source_mask
 from gpufluid.sources import Source
 
+pytestmark = pytest.mark.usefixtures("one_context")
+
 BACKENDS = ("numpy", "fragment", "compute")
 STILL = gf.Settings(**REST, pressure=gf.Jacobi(0))
 PUT = gf.Settings(**REST, solve_velocity=False)
