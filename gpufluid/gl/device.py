@@ -174,7 +174,8 @@ class Device(Measured):
     ) -> moderngl.Program:
         """Return the program of files of the shader folder that know of no fluid; compiled once.
 
-        vertex: None covers the viewport. macros: of the fragment shader. Raises as `fragment_program` does.
+        vertex: None covers the viewport. macros: of the fragment shader, the same whenever `label` is asked
+        for. Raises as `fragment_program` does.
         """
 
         def make() -> moderngl.Program:
