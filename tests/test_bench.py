@@ -14,11 +14,11 @@ import pytest
 
 import gpufluid as gf
 from gpufluid.app import bench as bench_module
-from gpufluid.app import performance
+from gpufluid.app import performance, timing
 from gpufluid.app.baseline import UNPACKED, BaselineBackend
-from gpufluid.app.bench import Case, Subject, add_passes
 from gpufluid.app.cli import main
 from gpufluid.app.performance import CARRIED, HALF, STEPS, smoke, write_page
+from gpufluid.app.timing import Case, Subject, add_passes
 from gpufluid.boundaries import Boundaries
 from gpufluid.gl.backend import GLBackend
 from gpufluid.grid import Grid
@@ -42,9 +42,9 @@ def bench(
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small pictures, short copies and few rows of steps: here nobody reads the figures."""
-    monkeypatch.setattr(bench_module, "COPIED", dict.fromkeys(bench_module.COPIED, 1 << 20))
+    monkeypatch.setattr(timing, "COPIED", dict.fromkeys(timing.COPIED, 1 << 20))
     monkeypatch.setattr(performance, "SAMPLES", 1)
-    for module in (bench_module, performance):
+    for module in (timing, performance, bench_module):
         monkeypatch.setattr(module, "PICTURE", (64, 36))
 
 
@@ -154,7 +154,7 @@ class TestCommand:
     def test_on_a_gpu_one_kind_is_stepped_after_the_other(
         self, ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("gpufluid.app.bench.WARM_SECONDS", 0.01)
+        monkeypatch.setattr("gpufluid.app.timing.WARM_SECONDS", 0.01)
         alive, released = [], Subject.release
         monkeypatch.setattr(Subject, "release", lambda self: alive.remove(self) or released(self))
         monkeypatch.setattr(performance, "_in_turns", lambda subjects, samples: {**alive_of(subjects)})

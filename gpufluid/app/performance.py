@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.app.bench import (
+from gpufluid.app.timing import (
     PICTURE,
     SAMPLES,
     SWEEPS,
