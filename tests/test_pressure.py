@@ -935,7 +935,9 @@ FEW += [gf.RedBlackSOR(1), gf.RedBlackSOR(2), gf.RedBlackSOR(5, omega=1.9), gf.C
 
 def speeds_at_rest(solver: Any, backend: str, sides: gf.Boundaries, **rules: Any) -> tuple[float, float]:
     """The largest speed before and after 60 steps of a weak noise, which hardly carries itself on."""
-    settings = gf.Settings(pressure=solver, buoyancy=0.0, **rules)
+    settings = gf.Settings(
+        pressure=solver, buoyancy=0.0, advection="semi-lagrangian", trace="euler", skip_empty=False, **rules
+    )
     with gf.Fluid(gf.Grid((8, 10, 12), 0.1), sides, settings, backend=backend) as fluid:
         fluid.velocity.write(np.random.default_rng(3).normal(scale=0.01, size=(13, 11, 9, 3)))
         before = float(np.abs(fluid.velocity.read()).max())
