@@ -280,8 +280,10 @@ def _contents(path: str | os.PathLike[str]) -> Contents:
         raise GpufluidError(f"{file}: cannot be read: {error.strerror or error}") from error
     except Exception as error:  # a damaged file surfaces as whatever it makes the reader trip over
         raise _damaged(file, error) from error
-    place, rules = (grid, scrolled, boundaries), (settings, header["backend"])
-    return Contents(*place, *rules, things, before, voxels, numbers, last_dt, state)
+    made_of = header["backend"]
+    return Contents(
+        grid, scrolled, boundaries, settings, made_of, things, before, voxels, numbers, last_dt, state
+    )
 
 
 def _damaged(file: Path, error: Exception) -> GpufluidError:
