@@ -371,7 +371,8 @@ def test_a_process_that_ends_waits_for_no_release(tmp_path: Path, last: bool) ->
         return gf.Scene(made[0], update=update)
 
     with pytest.raises(KeyboardInterrupt):
-        play.play(scene, name="a", out=tmp_path / "a.mp4", size=(16, 16), progress=False, last=last)
+        wanted = Outputs(out=tmp_path / "a.mp4")
+        play.play(scene, wanted, name="a", size=(16, 16), progress=False, last=last)
     assert made[0].released == (not last)
     assert frame_count(tmp_path / "a.mp4") == 1
     made[0].release()
@@ -449,9 +450,9 @@ def test_the_state_of_half_a_step_is_not_saved(
 
     monkeypatch.setattr(play, "WAITED", waited)
     scene = gf.Scene(gf.Fluid(gf.Grid((6, 8, 5), cell_size=0.1)), update=update)
-    more = Outputs(save=tmp_path / "s.fluid")
+    wanted = Outputs(out=tmp_path / "a.mp4", save=tmp_path / "s.fluid")
     with pytest.raises(KeyboardInterrupt):
-        play.play(scene, name="a", out=tmp_path / "a.mp4", size=(16, 16), progress=False, more=more)
+        play.play(scene, wanted, name="a", size=(16, 16), progress=False)
     assert names(tmp_path) == ["a.mp4"] + ["s.fluid"] * (waited == 0.0)
     if waited == 0.0:
         assert saved_time(tmp_path / "s.fluid") == pytest.approx(scene.dt)

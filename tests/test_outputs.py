@@ -333,15 +333,15 @@ def test_a_script_need_not_print_what_it_wrote(folder: Path, monkeypatch: pytest
     monkeypatch.chdir(folder / "\u7159")
     pipe = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
     monkeypatch.setattr(sys, "stdout", pipe)
-    more = Outputs(save="state.fluid", flow_map="flow.png")
-    play(gf.Scene.load("../one.toml"), name="one", frames=1, still="last.png", more=more)
+    wanted = Outputs(still="last.png", save="state.fluid", flow_map="flow.png")
+    play(gf.Scene.load("../one.toml"), wanted, name="one", frames=1)
     pipe.seek(0)
     told = pipe.read().splitlines()
     assert len(told) == 3 and all("\\u7159" in line for line in told)
 
     monkeypatch.setattr(sys, "stdout", None)
     monkeypatch.setattr(sys, "stderr", None)
-    play(gf.Scene.load("../one.toml"), name="one", frames=1, still="unseen.png")
+    play(gf.Scene.load("../one.toml"), Outputs(still="unseen.png"), name="one", frames=1)
     assert names(Path()) == ["flow.json", "flow.png", "last.png", "state.fluid", "unseen.png"]
 
 
@@ -381,17 +381,9 @@ def test_cut_short_all_hold_the_frames_before(folder: Path, error: type[BaseExce
         made.update = update
         return made
 
-    from gpufluid.app.outputs import Outputs
-
+    wanted = Outputs(out="fr", volumes="vol", flip_book="fb.png", volume_format="npz")
     with pytest.raises(error):
-        play(
-            scene,
-            name="cut",
-            frames=9,
-            out="fr",
-            progress=False,
-            more=Outputs(volumes="vol", flip_book="fb.png", volume_format="npz"),
-        )
+        play(scene, wanted, name="cut", frames=9, progress=False)
     assert names(folder / "fr") == [*(f"frame_000{n}.png" for n in (1, 2, 3)), "frames.json"]
     assert names(folder / "vol") == ["volume.json", *(f"volume_000{n}.npz" for n in (1, 2, 3))]
     for told in (folder / "fr/frames.json", folder / "vol/volume.json"):
@@ -635,7 +627,7 @@ def test_a_stop_waits_for_the_frame_whose_state_is_saved(folder: Path) -> None:
             made.update = lambda scene, time: scene.frame == 2 and os.kill(os.getpid(), signal.SIGINT)
             return made
         try:
-            play(scene, name="cut", frames=9, progress=False, more=Outputs(save="cut.fluid"))
+            play(scene, Outputs(save="cut.fluid"), name="cut", frames=9, progress=False)
         except KeyboardInterrupt:
             sys.exit(130)
     """
@@ -767,5 +759,5 @@ def test_writing_goes_on_behind_the_next_frame(folder: Path, monkeypatch: pytest
         return made
 
     monkeypatch.setattr(volumes, "save_volume", slow)
-    play(scene, name="behind", frames=2, progress=False, more=Outputs(volumes="vol"))
+    play(scene, Outputs(volumes="vol"), name="behind", frames=2, progress=False)
     assert seen == [True, True]
