@@ -12,13 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import glfw
-import numpy as np
-from numpy.typing import NDArray
 
 from gpufluid.app import orbit
 from gpufluid.app.controls import KEYS, Controls
 from gpufluid.app.edits import Cells, History, Regrid, blow, strengthen
-from gpufluid.app.hands import forward_of, move_view
+from gpufluid.app.hands import move_view
 from gpufluid.app.notice import Notice
 from gpufluid.app.recording import Recording
 from gpufluid.app.scene_maker import SceneMaker
@@ -304,11 +302,6 @@ class Player:
         return ray_through(self.camera, width / height, across, up)
 
     @property
-    def forward(self) -> NDArray[np.float64]:
-        """Where the camera looks, a vector of length 1."""
-        return forward_of(self.scene.camera)
-
-    @property
     def height(self) -> int:
         """Of the window, in the units of the pointer."""
         return max(glfw.get_window_size(self.window.handle)[1], 1)
@@ -524,10 +517,6 @@ class Player:
         """Rename what is selected in the studio."""
         if self.studio is not None and self.studio.shown:
             self.studio.naming.open(self.studio.editor.selected)
-
-    def snap(self) -> None:
-        """Save the picture as a numbered PNG file."""
-        self.recording.snap()
 
     def record(self, suffix: str = ".mp4") -> None:
         """Begin a film (".mp4") or a folder of pictures ("") under the first free number, or end it."""

@@ -232,7 +232,7 @@ class Studio:
         )
         recording = player.recording.on
         self._rows.buttons(
-            ("Snap", player.snap, False),
+            ("Snap", player.recording.snap, False),
             ("Stop" if recording else "Record", self.files.record, recording),
             ("Undo", player.undo if player.history.done else None, False),
             ("Redo", player.redo if player.history.undone else None, False),
