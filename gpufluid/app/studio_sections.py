@@ -264,7 +264,7 @@ class Views(Section):
             changed, on = imgui.checkbox(name, name in used)
             self.rows.tip(CHARTS_TOLD[name])
             if changed and on:
-                self.charts.append(Shown.of(name, editor.player.window.ctx, editor.box))
+                self.charts.append(Shown(name, editor.player.window.ctx, editor.box))
             elif changed:
                 self.drop(used[name])
             elif on:
