@@ -25,7 +25,7 @@ from gpufluid.app.timing import (
     timed,
     warm_up,
 )
-from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.errors import GpufluidError, needs
 from gpufluid.files import whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
@@ -96,10 +96,8 @@ def write_page(path: Path, ctx: moderngl.Context, samples: int = SAMPLES, sizes:
     if path.suffix != ".md":
         raise GpufluidError(f"{path}: the page's name must end in .md")
     check_new_file(path, overwrite=True)  # before minutes are spent
-    try:
+    with needs("matplotlib", "plotting what was measured"):
         import matplotlib as mpl
-    except ImportError:
-        raise MissingDependencyError("matplotlib", "plotting what was measured") from None
     mpl.use("Agg")
     from gpufluid.gl.backend import GLBackend
     from gpufluid.gl.trial import choose
