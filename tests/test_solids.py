@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -407,19 +409,28 @@ def test_even_smoke_stays_even_round_a_solid_that_moves(scheme: str, backend: st
         np.testing.assert_allclose(smoke[~solid], 2.0, atol=2e-5)
 
 
+@contextmanager
+def duct(
+    rules: gf.Settings, backend: str, cells: int = 24, thickness: float = 3.0, x: float = 4.5
+) -> Iterator[tuple[gf.Fluid, gf.Obstacle]]:
+    """A duct that begins anew at its end, and the piston at `x` that fills it, which is known there."""
+    slippery = gf.Wall("free")
+    sides = gf.Boundaries(left=gf.Periodic(), right=gf.Periodic(), bottom=slippery, top=slippery)
+    with gf.Fluid(gf.Grid((cells, 4, 1), 1.0), sides, rules, backend=backend) as fluid:
+        box = gf.Box(size=(thickness, 9.0, 9.0))
+        piston = fluid.obstacles.add(gf.Obstacle(box, (x, 2.0, 0.5), slip="free"))
+        fluid.step(1e-6)
+        yield fluid, piston
+
+
 @pytest.mark.parametrize(("cells_a_step", "cfl"), [(1, 5.0), (2, 5.0), (3, 5.0), (3, 1.01)])
 @pytest.mark.parametrize(
     ("scheme", "backend"), by_turns(["semi-lagrangian", "maccormack", "bfecc", "monotone-cubic"])
 )
 def test_a_piston_pushes_all_smoke_on(scheme: str, backend: str, cells_a_step: int, cfl: float) -> None:
     """In a duct that it fills all goes on with it, by whole cells a part of a step, before it and behind."""
-    sides = gf.Boundaries(
-        left=gf.Periodic(), right=gf.Periodic(), bottom=gf.Wall("free"), top=gf.Wall("free")
-    )
     rules = gf.Settings(buoyancy=0.0, advection=scheme, ambient_temperature=2.0, cfl=cfl)
-    with gf.Fluid(gf.Grid((24, 4, 1), 1.0), sides, rules, backend=backend) as fluid:
-        piston = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(3.0, 9.0, 9.0)), (4.5, 2.0, 0.5), slip="free"))
-        fluid.step(1e-6)  # so that it is known where it comes from
+    with duct(rules, backend) as (fluid, piston):
         fields = [np.zeros(fluid.density.read().shape) for _ in range(2)]
         fields[0][..., 6:12], fields[0][..., :3] = (1.0, 0.7, 0.9, 0.2, 0.5, 0.1), (0.3, 0.6, 0.2)
         fields[1][..., 6:12], fields[1][..., :3] = (5.0, 1.0, 4.0, 2.0, 3.0, 2.0), (1.0, 4.0, 2.0)
@@ -444,13 +455,8 @@ def test_a_piston_pushes_all_smoke_on(scheme: str, backend: str, cells_a_step: i
 )
 def test_smoke_between_cells_that_a_piston_came_into_counts_evenly(scheme: str, backend: str) -> None:
     """A slope of smoke goes on as it is, also by parts of cells."""
-    sides = gf.Boundaries(
-        left=gf.Periodic(), right=gf.Periodic(), bottom=gf.Wall("free"), top=gf.Wall("free")
-    )
     rules = gf.Settings(buoyancy=0.0, advection=scheme)
-    with gf.Fluid(gf.Grid((24, 4, 1), 1.0), sides, rules, backend=backend) as fluid:
-        piston = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(3.0, 9.0, 9.0)), (4.5, 2.0, 0.5), slip="free"))
-        fluid.step(1e-6)
+    with duct(rules, backend) as (fluid, piston):
         smoke, flow = np.zeros(fluid.density.read().shape), np.zeros(fluid.velocity.read().shape)
         smoke[...], flow[..., 0] = np.arange(24.0), 1.4
         fluid.density.write(smoke)
@@ -465,13 +471,8 @@ def test_smoke_between_cells_that_a_piston_came_into_counts_evenly(scheme: str, 
 @pytest.mark.parametrize("backend", COMPUTED)
 def test_nothing_burns_in_cells_that_a_solid_came_into(backend: str) -> None:
     """Fuel there is as hot as a quarter of what it was, and moves on unburnt."""
-    sides = gf.Boundaries(
-        left=gf.Periodic(), right=gf.Periodic(), bottom=gf.Wall("free"), top=gf.Wall("free")
-    )
     rules = gf.Settings(buoyancy=0.0, combustion=gf.Combustion(expansion_per_burn=0.0))
-    with gf.Fluid(gf.Grid((24, 4, 1), 1.0), sides, rules, backend=backend) as fluid:
-        piston = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(3.0, 9.0, 9.0)), (4.5, 2.0, 0.5), slip="free"))
-        fluid.step(1e-6)
+    with duct(rules, backend) as (fluid, piston):
         flow = np.zeros(fluid.velocity.read().shape)
         flow[..., 0] = 2.0
         fluid.velocity.write(flow)
@@ -487,13 +488,8 @@ def test_nothing_burns_in_cells_that_a_solid_came_into(backend: str) -> None:
 @pytest.mark.parametrize(("speed", "cfl"), [(0.7, 5.0), (1.3, 5.0), (2.2, 5.0), (0.0, 5.0), (2.2, 0.5)])
 def test_no_smoke_is_seen_through_a_thin_piston(speed: float, cfl: float, backend: str) -> None:
     """What lies before it never comes out behind, also where it jumps over cells; 0: it goes to and fro."""
-    sides = gf.Boundaries(
-        left=gf.Periodic(), right=gf.Periodic(), bottom=gf.Wall("free"), top=gf.Wall("free")
-    )
     rules = gf.Settings(buoyancy=0.0, pressure=gf.Multigrid(2), cfl=cfl)
-    with gf.Fluid(gf.Grid((32, 4, 1), 1.0), sides, rules, backend=backend) as fluid:
-        piston = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(1.0, 9.0, 9.0)), (8.5, 2.0, 0.5), slip="free"))
-        fluid.step(1e-6)
+    with duct(rules, backend, cells=32, thickness=1.0, x=8.5) as (fluid, piston):
         smoke, flow = np.zeros(fluid.density.read().shape), np.zeros(fluid.velocity.read().shape)
         smoke[..., 9:17], flow[..., 0] = 1.0, speed
         fluid.density.write(smoke)
