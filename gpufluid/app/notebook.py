@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from gpufluid.app.hands import Brush
 from gpufluid.app.play import checked_scene
 from gpufluid.app.studio_pick import Ray, ray_through
+from gpufluid.backend import released
 from gpufluid.checks import check_size, finite_number
 from gpufluid.errors import GpufluidError, MissingDependencyError, counted
 from gpufluid.files import whole_file
@@ -88,11 +89,8 @@ def show(
             return LiveFrame(NotebookStage(scene, renderer, size, before))
     require_av()
     require_pillow()
-    stage = NotebookStage(scene, renderer, size, before)
-    try:
+    with released(NotebookStage(scene, renderer, size, before)) as stage:
         return _filmed(stage, seconds)
-    finally:
-        stage.release()
 
 
 def _scene_of(

@@ -25,6 +25,7 @@ from gpufluid.app.timing import (
     timed,
     warm_up,
 )
+from gpufluid.backend import release
 from gpufluid.errors import GpufluidError, needs
 from gpufluid.files import whole_file
 from gpufluid.fluid import Fluid
@@ -179,8 +180,7 @@ def _steps(
                 found["MiB"] = first.backend.device.field_bytes / 2**20
                 found["own"] = median(timed(first.step, first.backend.finish)[1] for _ in range(samples))
         finally:
-            for subject in subjects.values():
-                subject.release()
+            release(*subjects.values())
     return found
 
 
@@ -326,8 +326,7 @@ def _stages(ctx: moderngl.Context, n: int, samples: int) -> Iterator[str]:
         found = _in_turns(subjects, samples)
         rows.append((profile, *map(_ms, found.values())))
         heads = ("", *subjects)
-        for subject in subjects.values():
-            subject.release()
+        release(*subjects.values())
     yield from _table(heads, rows)
 
 
@@ -381,8 +380,7 @@ def _full_and_tenth(ctx: moderngl.Context, n: int, backend: str, **rules: Any) -
     for fluid, tenth in zip(fluids, (False, True), strict=True):
         fluid.density.write(smoke(n, tenth))
     yield fluids
-    for fluid in fluids:
-        fluid.release()
+    release(*fluids)
 
 
 def _light_and_slices(
@@ -400,8 +398,7 @@ def _light_and_slices(
         walks = [partial(volume.prepare, fluid, look) for volume, fluid in pairs]
         draws = [partial(volume.draw, fluid, camera, target, None, look) for volume, fluid in pairs]
         taken = {name: _after_its_like(ctx, w, samples) for name, w in (("light", walks), ("slices", draws))}
-    for volume in volumes:
-        volume.release()
+    release(*volumes)
     target.release()
     return taken
 

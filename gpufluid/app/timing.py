@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpufluid.backend import Backend
+from gpufluid.backend import Backend, release
 from gpufluid.boundaries import Boundaries
 from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
@@ -240,8 +240,7 @@ def measure_gl(
         "compile_ms": max(subjects[0].first_ms - median(subjects[0].step_ms), 0.0),
         "field_bytes": device.field_bytes,
     }
-    for subject in subjects:
-        subject.release()
+    release(*subjects)
     return report
 
 

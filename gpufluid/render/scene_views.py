@@ -10,6 +10,7 @@ import moderngl
 import numpy as np
 
 import gpufluid
+from gpufluid.backend import release
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView, Seeds
 from gpufluid.render.camera import view_of
@@ -164,8 +165,7 @@ class SceneViews:
 
     def release(self) -> None:
         """Release all views; idempotent."""
-        for made in self._made:
-            made.release()
+        release(*self._made)
         self._made = []
 
 
