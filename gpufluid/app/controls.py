@@ -13,6 +13,7 @@ import glfw
 from gpufluid.app import orbit
 from gpufluid.app.edits import STRONGER
 from gpufluid.app.hands import Brush, Drag, grasp, move_view
+from gpufluid.backend import release
 
 if TYPE_CHECKING:
     from gpufluid.app.player import Player
@@ -103,8 +104,7 @@ class Controls:
 
     def let_go(self) -> None:
         """Hold nothing more."""
-        if self.drag is not None:
-            self.drag.release()
+        release(self.drag)
         self.drag = None
 
     def _on_key(self, handle: Any, key: int, code: int, action: int, mods: int) -> None:

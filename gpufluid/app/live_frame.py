@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from gpufluid.app import orbit
 from gpufluid.app.hands import Brush, Drag, grasp, move_view
 from gpufluid.app.notebook import NotebookStage
+from gpufluid.backend import release
 from gpufluid.errors import GpufluidError
 from gpufluid.io.images import png_bytes
 
@@ -190,6 +191,5 @@ class LiveFrame(RemoteFrameBuffer):  # type: ignore[misc]  # has no types
             self.print(f"gpufluid: {error}")
 
     def _let_go(self) -> None:
-        if self._drag is not None:
-            self._drag.release()
-            self._drag = None
+        release(self._drag)
+        self._drag = None

@@ -24,6 +24,7 @@ from gpufluid.app.streams import tell
 from gpufluid.app.studio_pick import Ray, ray_through
 from gpufluid.app.twice import Message, Twice
 from gpufluid.app.window import Window
+from gpufluid.backend import release
 from gpufluid.errors import GpufluidError, MissingDependencyError, counted
 from gpufluid.files import readable
 from gpufluid.gl.contexts import is_software
@@ -580,12 +581,10 @@ class Player:
     def release(self) -> None:
         """Finish the film, and release the studio, the renderer and the scene."""
         self.recording.end()
-        if self.studio is not None:
-            self.studio.release()
-            self.studio = None
-        if self._notice is not None:
-            self._notice.release()
-            self._notice = None
+        release(self.studio)
+        self.studio = None
+        release(self._notice)
+        self._notice = None
         self.renderer.release()
         self.scene.release()
 

@@ -174,9 +174,7 @@ def copy_bandwidth(ctx: moderngl.Context, software: bool) -> float:
         other.bind_to_storage_buffer(1)
         ways.append(partial(copy.run, size // COPIED_EACH))
     times = [median(timed(way, ctx.finish)[0] for _ in range(SAMPLES)) for way in ways]
-    for thing in (one, other, copy):
-        if thing is not None:
-            thing.release()
+    release(one, other, copy)
     return 2.0 * size / (min(times) * 1e-3)
 
 

@@ -175,8 +175,7 @@ def tune(ctx: moderngl.Context | None = None) -> str:
         _chosen[here] = Choice(found.way, tuple(_told(found, here)))
         return "\n".join(_chosen[here].why)
     finally:
-        if own is not None:
-            own.release()
+        release(own)
 
 
 def _by_rule(ctx: moderngl.Context, why: str) -> Choice:

@@ -172,8 +172,7 @@ class ReachPart:
 
     def release(self) -> None:
         """Release what `find_groups` and `find_rects` made; idempotent."""
-        if self._groups is not None:
-            self._groups.release()
+        release(self._groups)
         if self._rects is not None and self._rects_target is not None:
             let_go(self._rects_target, self._rects)
 

@@ -32,8 +32,7 @@ class _Made:
     drawn: Any
 
     def release(self) -> None:
-        if self.drawn is not None:
-            self.drawn.release()
+        release(self.drawn)
 
 
 class SceneViews:
