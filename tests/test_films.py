@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 import textwrap
 from fractions import Fraction
@@ -13,6 +12,7 @@ from typing import Any
 import av
 import numpy as np
 import pytest
+from driver import python
 
 import gpufluid as gf
 from gpufluid.io.film import Film, whole_clusters
@@ -228,7 +228,7 @@ def test_a_killed_process_leaves_a_film_that_opens(tmp_path: Path, suffix: str) 
             time.sleep(0.01)
         os.kill(os.getpid(), 9)
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code), tmp_path / f"a{suffix}"], check=False)
+    done = python("-c", textwrap.dedent(code), tmp_path / f"a{suffix}")
     assert done.returncode == -9
     (left,) = tmp_path.iterdir()
     assert left.name.startswith("a.partial-")
@@ -248,12 +248,7 @@ def test_a_full_disk_keeps_what_fits(tmp_path: Path, suffix: str) -> None:
             for k in range(150):
                 film.write(noise.integers(0, 256, (48, 64, 4), np.uint8))
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code), tmp_path / f"a{suffix}"],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    done = python("-c", textwrap.dedent(code), tmp_path / f"a{suffix}")
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     assert f"a{suffix}: the film could not be written: File too large" in last

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import textwrap
@@ -16,6 +15,7 @@ from types import SimpleNamespace
 import av
 import numpy as np
 import pytest
+from driver import python
 from PIL import Image
 
 import gpufluid as gf
@@ -184,7 +184,7 @@ def test_a_killed_process_leaves_a_film_that_opens(tmp_path: Path) -> None:
             time.sleep(0.01)
         os.kill(os.getpid(), 9)
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code), tmp_path / "a.mp4"], check=False)
+    done = python("-c", textwrap.dedent(code), tmp_path / "a.mp4")
     assert done.returncode == -9
     (left,) = names(tmp_path)
     assert left.startswith("a.partial-")
@@ -204,12 +204,7 @@ def test_a_full_disk_keeps_what_fits(tmp_path: Path) -> None:
             for k in range(200):
                 film.write(noise.integers(0, 256, (48, 64, 3), np.uint8))
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code), tmp_path / "a.mp4"],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    done = python("-c", textwrap.dedent(code), tmp_path / "a.mp4")
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     assert "a.mp4: the film could not be written: File too large" in last

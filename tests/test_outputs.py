@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import subprocess
 import sys
 import textwrap
 import threading
@@ -19,6 +18,7 @@ import av
 import numpy as np
 import OpenEXR
 import pytest
+from driver import python
 from PIL import Image
 from test_volumes import needs_openvdb, read_vdb
 
@@ -402,9 +402,7 @@ def test_a_full_disk_keeps_the_volumes_before(folder: Path) -> None:
         words = "run one.toml --frames 60 --volumes vol --volume-format npz --fields density -o fr"
         sys.exit(main(words.split()))
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], check=False, capture_output=True, text=True, cwd=folder
-    )
+    done = python("-c", textwrap.dedent(code), cwd=folder)
     assert done.returncode == 2
     last = done.stderr.strip().splitlines()[-1]
     assert "could not be written: File too large" in last
@@ -631,7 +629,7 @@ def test_a_stop_waits_for_the_frame_whose_state_is_saved(folder: Path) -> None:
         except KeyboardInterrupt:
             sys.exit(130)
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=False, cwd=folder)
+    done = python("-c", textwrap.dedent(code), cwd=folder)
     assert done.returncode == 130
     assert main(words("run one.toml --frames 3 --save whole.fluid")) == 0
     assert (folder / "cut.fluid").read_bytes() == (folder / "whole.fluid").read_bytes()

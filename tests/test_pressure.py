@@ -15,7 +15,7 @@ import moderngl
 import numpy as np
 import pytest
 from reading import forbid_reading
-from sharing import COMPUTED, DRAWN, REST, by_turns
+from sharing import COMPUTED, DRAWN, EVERYWHERE, REST, by_turns
 
 import gpufluid as gf
 from gpufluid import pressure_problem, reference, relaxation
@@ -29,7 +29,6 @@ from gpufluid.numpy_backend import NumpyBackend, ReferenceKernel
 from gpufluid.relaxation import chebyshev_weights, jacobi_weights
 
 pytestmark = pytest.mark.usefixtures("one_context")
-BACKENDS = ("numpy", "fragment", "compute")
 MIXED = gf.Boundaries(
     left=gf.Periodic(),
     right=gf.Periodic(),
@@ -604,7 +603,7 @@ def checkerboard(backend: str, solver: Any) -> float:
         return s.projection.problem.left()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_the_checkerboard_is_damped(backend: str) -> None:
     assert checkerboard(backend, gf.Jacobi(40)) >= 0.3  # known: it goes through the walls alone
     assert checkerboard(backend, gf.ChebyshevJacobi(40)) <= 0.02

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import subprocess
-import sys
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +11,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
-from driver import PATIENCE, told_on_gl_33
+from driver import python, told_on_gl_33
 from numpy.typing import NDArray
 from puff import SIZE, Canvas, Puff, drawn, exact, pictured, way_through_box
 from reading import nothing_new
@@ -871,7 +869,7 @@ assert after == before and len(before) == 1, (before, after)
 def test_a_picture_leaves_the_least_of_numbers_as_they_were() -> None:
     """What a driver does with numbers below 1.2e-38 is its own matter, but the next step needs the same."""
     script = FAINT.format(tests=os.path.dirname(__file__))  # noqa: PTH120
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=PATIENCE)
+    python("-c", script, check=True)
 
 
 RESIZED = """
@@ -907,13 +905,8 @@ print(len(set(names)) < len(names))
 @pytest.mark.parametrize("reused", ["true", "false"])
 def test_a_window_is_resized_whether_or_not_names_are_used_again(reused: str) -> None:
     """Most drivers give the name of what was released to what is made next; Mesa where it is asked to."""
-    result = subprocess.run(
-        [sys.executable, "-c", RESIZED.format(tests=os.path.dirname(__file__))],  # noqa: PTH120
-        env={**os.environ, "force_gl_names_reuse": reused},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    script = RESIZED.format(tests=os.path.dirname(__file__))  # noqa: PTH120
+    result = python("-c", script, env={**os.environ, "force_gl_names_reuse": reused})
     assert result.returncode == 0, result.stderr
     if reused == "true" and "True" not in result.stdout:
         pytest.skip("this driver does not use names again")
