@@ -241,18 +241,6 @@ def test_scene_depth_cuts_the_smoke(device: Device, camera: Any) -> None:
     made.release()
 
 
-def test_no_smoke_leaves_every_bit(
-    device: Device, rng: np.random.Generator, renderer: VolumeRenderer
-) -> None:
-    grid = gf.Grid((16, 16, 16), cell_size=1 / 16)
-    background = rng.random((SIZE[1], SIZE[0], 4)).astype("f4")
-    for density, smoke in ((0.0, gf.Smoke()), (1.0, gf.Smoke(extinction=0.0)), (-1.0, gf.Smoke())):
-        canvas = Canvas(device.ctx)
-        canvas.texture.write(background.tobytes())
-        renderer.render(Puff(device, grid, density), SLANTED, canvas.target, smoke=smoke)
-        assert canvas.texture.read() == background.tobytes()
-
-
 @pytest.mark.parametrize("density", [1e6, 1e30])
 def test_huge_density_stays_finite(device: Device, density: float) -> None:
     grid = gf.Grid((16, 16, 16), cell_size=1 / 16)
