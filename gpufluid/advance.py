@@ -18,7 +18,7 @@ from time import perf_counter
 from typing import Any
 
 from gpufluid.backend import Backend, Later
-from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.errors import GpufluidError, needs
 from gpufluid.stopwatch import UNKNOWN
 
 LEAST = 0.1  # of the budget: a part that costs less is not worth a pass's being divided
@@ -32,10 +32,8 @@ class Slices:
     """
 
     def __init__(self, backend: Backend) -> None:
-        try:
+        with needs("greenlet", "Fluid.advance"):
             import greenlet
-        except ImportError:
-            raise MissingDependencyError("greenlet", "Fluid.advance") from None
         self._greenlets: Any = greenlet
         self.backend, self.watch = backend, backend.stopwatch()
         self._worker: Any = None

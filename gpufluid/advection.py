@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from gpufluid.arguments import Cells, Faces, FacesAndCells
-from gpufluid.backend import Backend, FieldStore
+from gpufluid.backend import Backend, FieldStore, release
 from gpufluid.kernels import Variant
 from gpufluid.settings import Settings
 
@@ -153,5 +153,4 @@ class Advection:
 
     def release(self) -> None:
         """Release the scratch fields."""
-        for field in self._scratch.values():
-            field.release()
+        release(*self._scratch.values())

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,13 @@ from gpufluid.boundaries import Boundaries
 from gpufluid.grid import CellBox, Grid
 from gpufluid.kernels import Variant
 from gpufluid.mesh import Mesh
+
+
+class Releasable(Protocol):
+    """What holds something that must be given back."""
+
+    def release(self) -> object:
+        """Give it back."""
 
 
 class Later(Protocol):
@@ -31,6 +38,18 @@ class Later(Protocol):
 
     def release(self) -> None:
         """Forget them; idempotent."""
+
+
+R = TypeVar("R", bound=Releasable)
+
+
+@contextmanager
+def released(thing: R) -> Iterator[R]:
+    """`thing`, which is released when the block ends."""
+    try:
+        yield thing
+    finally:
+        thing.release()
 
 
 def release(*things: Any) -> None:

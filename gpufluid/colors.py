@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpufluid.arguments import Cells
-from gpufluid.backend import Backend, FieldStore
+from gpufluid.backend import Backend, FieldStore, release
 from gpufluid.boundaries import Boundaries, Inflow, Side, Wall
 from gpufluid.kernels import Variant
 
@@ -42,9 +42,8 @@ class Colors:
 
     def release(self) -> None:
         """Release the field."""
-        if self.field is not None:
-            self.field.release()
-            self.field = None
+        release(self.field)
+        self.field = None
 
 
 def _plain(side: Side) -> Side:

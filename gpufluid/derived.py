@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpufluid.backend import FieldStore
+from gpufluid.backend import FieldStore, release
 from gpufluid.fields import FloatArray, first_channel
 from gpufluid.stepper import Stepper
 
@@ -50,6 +50,5 @@ class Derived:
 
     def release(self) -> None:
         """Release what the curl is worked out in."""
-        if self._curl is not None:
-            self._curl.release()
-            self._curl = None
+        release(self._curl)
+        self._curl = None

@@ -39,7 +39,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gpufluid.arguments import Faces
-from gpufluid.backend import Backend, FieldStore, KernelCall
+from gpufluid.backend import Backend, FieldStore, KernelCall, release
 from gpufluid.boundaries import Boundaries
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
@@ -234,5 +234,4 @@ class Diffusion:
 
     def release(self) -> None:
         """Release the scratch fields."""
-        for field in (*self._faces, *self._cells):
-            field.release()
+        release(*self._faces, *self._cells)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from gpufluid.backend import Backend, FieldStore, Strips
+from gpufluid.backend import Backend, FieldStore, Strips, release
 from gpufluid.boundaries import Boundaries
 from gpufluid.emission import Reach
 from gpufluid.grid import CellBox
@@ -105,9 +105,8 @@ class EmptySpace:
     def release(self) -> None:
         """Release what it holds."""
         self._on = False
-        if self._strips is not None:
-            self._strips.release()
-            self._strips = None
+        release(self._strips)
+        self._strips = None
 
 
 @contextmanager

@@ -57,6 +57,15 @@ class MissingDependencyError(GpufluidError):
         super().__init__(f'{purpose} needs the package {package!r}: pip install "gpufluid[{extra}]"')
 
 
+@contextmanager
+def needs(package: str, purpose: str) -> Iterator[None]:
+    """Raise MissingDependencyError where an import in the block fails, for want of `package`."""
+    try:
+        yield
+    except ImportError:
+        raise MissingDependencyError(package, purpose) from None
+
+
 class ShapeWarning(UserWarning):
     """A solid or source that is hardly what was meant: outside the box, or too thin for its cells."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpufluid.arguments import Swelling
-from gpufluid.backend import Backend, FieldStore
+from gpufluid.backend import Backend, FieldStore, release
 from gpufluid.kernels import Variant
 from gpufluid.settings import Settings
 
@@ -72,5 +72,4 @@ class Fire:
 
     def release(self) -> None:
         """Release the field."""
-        if self.flame is not None:
-            self.flame.release()
+        release(self.flame)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.backend import Backend
+from gpufluid.backend import Backend, release
 from gpufluid.boundaries import Boundaries, Side
 from gpufluid.checkpoint import Contents, Taken, load, restore, take
 from gpufluid.checks import finite_number, finite_triple, whole_triple
@@ -632,8 +632,7 @@ class Fluid(Handle):
             self._stepper.released = True
         if not self._stepper.released:
             with self._backend.at_work("Fluid.release"):
-                for part in (self._stepper, self._derived, self._probes, self._saved, self._solver):
-                    part.release()
+                release(self._stepper, self._derived, self._probes, self._saved, self._solver)
                 self._backend.release()
 
     @property

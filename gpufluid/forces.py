@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.arguments import Faces
-from gpufluid.backend import Backend, FieldStore
+from gpufluid.backend import Backend, FieldStore, release
 from gpufluid.copies import Copies, KeptFields
 from gpufluid.errors import GpufluidError, ShaderError
 from gpufluid.grid import Grid
@@ -193,8 +193,7 @@ class Forces:
     def release(self) -> None:
         """Release the fields of the user's forces and the scratch fields."""
         self._fields.release()
-        for field in self._drop_confinement():
-            field.release()
+        release(*self._drop_confinement())
 
     def _drop_confinement(self) -> list[FieldStore]:
         """Forget its fields, and return those there were."""

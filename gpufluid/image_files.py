@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.errors import GpufluidError, needs
 from gpufluid.files import open_plain
 
 PICTURES = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")  # Pillow runs a program to open some others
@@ -22,11 +22,9 @@ def read_image(file: Path, most: int = MOST_PIXELS) -> NDArray[np.uint8]:
     They are as screens show them; what a camera says of how it was held is heeded.
     Raises GpufluidError naming the file and what is wrong with it, MissingDependencyError without Pillow.
     """
-    try:
+    with needs("pillow", f"reading the image {file}"):
         from PIL import Image as Picture
         from PIL import ImageOps
-    except ImportError:
-        raise MissingDependencyError("pillow", f"reading the image {file}") from None
     try:
         with open_plain(file, MOST_BYTES) as plain, Picture.open(plain, formats=PICTURES) as picture:
             width, height = picture.size

@@ -235,8 +235,7 @@ class Mesh:
     @cached_property
     def volume(self) -> float:
         """Signed volume, m^3: negative if a closed mesh is inside-out; without meaning if it is open."""
-        low, high = self.bounds
-        a, b, c = self._corners(origin=0.5 * (low + high))
+        a, b, c = self._corners()
         return float(np.sum(a * np.cross(b, c)) / 6.0)
 
     @cached_property
@@ -250,8 +249,7 @@ class Mesh:
         if not _edges_match(triangles):
             return 0
         piece = _least_connected(len(places), triangles.T)
-        low, high = self.bounds
-        a, b, c = self._corners(origin=0.5 * (low + high))
+        a, b, c = self._corners()
         volumes = np.zeros(len(piece))
         np.add.at(volumes, piece[triangles[:, 0]], np.einsum("ij,ij->i", a, np.cross(b, c)))
         there = volumes[np.unique(piece[triangles])]
@@ -291,9 +289,10 @@ class Mesh:
         )
         return Mesh(positions, index.reshape(-1, 3))
 
-    def _corners(self, origin: ArrayLike = 0.0) -> tuple[Floats, Floats, Floats]:
-        """First, second and third corner of every triangle, each [t, 3], relative to `origin`."""
-        moved = self.vertices - np.asarray(origin)
+    def _corners(self) -> tuple[Floats, Floats, Floats]:
+        """First, second and third corner of every triangle, each [t, 3], from the middle of the `bounds`."""
+        low, high = self.bounds
+        moved = self.vertices - 0.5 * (low + high)
         first, second, third = self.triangles.T
         return moved[first], moved[second], moved[third]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.errors import GpufluidError, MissingDependencyError, counted
+from gpufluid.errors import GpufluidError, counted, needs
 from gpufluid.files import open_plain
 from gpufluid.vectors import Floats
 
@@ -193,10 +193,8 @@ def read_triangles(file: Path) -> tuple[Floats, NDArray[np.int64]]:
     MissingDependencyError without trimesh.
     """
     data = _bytes_of(file)
-    try:
+    with needs("trimesh", f"loading the mesh file {file}"):
         import trimesh
-    except ImportError:
-        raise MissingDependencyError("trimesh", f"loading the mesh file {file}") from None
     suffix = file.suffix.lower()
     if suffix == ".stl":
         data = _whole_stl(file, data)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.arguments import Cells
-from gpufluid.backend import Backend, FieldStore
+from gpufluid.backend import Backend, FieldStore, release
 from gpufluid.kernels import Variant
 from gpufluid.still import State
 
@@ -69,6 +69,5 @@ class Saved:
 
     def release(self) -> None:
         """Release the field; idempotent."""
-        if self._field is not None:
-            self._field.release()
-            self._field = None
+        release(self._field)
+        self._field = None

@@ -11,6 +11,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gpufluid.backend import release
 from gpufluid.checkpoint import saved_time
 from gpufluid.checks import finite_number, finite_triple, whole_number
 from gpufluid.errors import GpufluidError, counted, each_once, named, several, told_of
@@ -495,9 +496,8 @@ class Scene:
 
     def release(self) -> None:
         """Release the views and the fluids."""
-        if self.live is not None:
-            self.live.release()
-            self.live = None
+        release(self.live)
+        self.live = None
         if self.story is not None and hasattr(self.story, "close"):
             self.story.close()
         for fluid in reversed(self.fluids):  # the first may own the context of all

@@ -19,7 +19,7 @@ from typing import Any
 from gpufluid import boundaries, flow_views, hand, settings, shapes, solvers, sources, user_forces, view
 from gpufluid.boundaries import SIDES
 from gpufluid.combustion import Combustion
-from gpufluid.errors import MissingDependencyError, SceneError, counted, near, short
+from gpufluid.errors import SceneError, counted, near, needs, short
 from gpufluid.grid import Grid
 from gpufluid.obstacles import Obstacle
 from gpufluid.vectors import Triple
@@ -81,10 +81,8 @@ OFF = "none"  # what TOML has no word for: a setting that is on unless it is Non
 
 def load_msgspec() -> Any:
     """The module msgspec. Raises MissingDependencyError where it is not installed."""
-    try:
+    with needs("msgspec", "reading a scene file"):
         import msgspec
-    except ImportError:
-        raise MissingDependencyError("msgspec", "reading a scene file") from None
     return msgspec
 
 

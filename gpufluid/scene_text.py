@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from gpufluid.errors import MissingDependencyError
+from gpufluid.errors import needs
 from gpufluid.scene_schema import LISTS, load_msgspec
 
 Plain = dict[str, Any]
@@ -37,10 +37,8 @@ class OddTextError(Exception):
 
 def load_tomlkit() -> Any:
     """The module tomlkit. Raises MissingDependencyError where it is not installed."""
-    try:
+    with needs("tomlkit", "writing a scene file"):
         import tomlkit
-    except ImportError:
-        raise MissingDependencyError("tomlkit", "writing a scene file") from None
     return tomlkit
 
 

@@ -109,8 +109,7 @@ class Solver:
                 vars(stage).update(was)
             raise
         self.settings = settings
-        for thing in idle:
-            thing.release()
+        release(*idle)
 
     def use_sides(self, boundaries: Boundaries) -> None:
         """Go on in a box with sides of the same kinds that do something else, from the flow as it is."""

@@ -53,14 +53,28 @@ class Delays:
         self.factor = min(max(self.factor + step, 1.0), SLOWEST)
 
 
-class WallWatch:
+class Watch:
+    """What is known of costs and delays, whoever takes the time, and what is left of a call by the clock."""
+
+    def __init__(self, delays: Delays, clock: Callable[[], float]) -> None:
+        self.costs, self.delays, self._clock = Costs(), delays, clock
+        self._start, self._budget = clock(), 0.0
+
+    def foreseen(self, work: Hashable) -> float | None:
+        """What a row of `work` took as a rule."""
+        return self.costs.foreseen(work)
+
+    def left(self) -> float:
+        """Seconds of the budget that are left by the clock."""
+        return self._budget - (self._clock() - self._start)
+
+
+class WallWatch(Watch):
     """By the clock on the wall, where work is done while it is asked for, or by `finish` at the latest."""
 
     def __init__(self, finish: Callable[[], None], clock: Callable[[], float] = perf_counter) -> None:
-        self.costs, self.delays = Costs(), Delays(SHARED)
-        self._finish, self._clock = finish, clock
-        self._start = self._last = clock()
-        self._budget = 0.0
+        super().__init__(Delays(SHARED), clock)
+        self._finish, self._last = finish, self._start
 
     def start(self, at: float, budget: float) -> None:
         """A call has begun. What its caller has asked for before, a picture say, is waited for uncounted."""
@@ -79,14 +93,6 @@ class WallWatch:
                 self.delays.learn(took / (rows * row))
             self.costs.learn(work, took / rows)
         self._last = now
-
-    def foreseen(self, work: Hashable) -> float | None:
-        """What a row of `work` took as a rule."""
-        return self.costs.foreseen(work)
-
-    def left(self) -> float:
-        """Seconds of the budget that are left."""
-        return self._budget - (self._clock() - self._start)
 
     def room(self) -> float:
         """As much as may be slow, since the clock is looked at again after it; up to the aim at most."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.checks import (
+    Checked,
     color_triple,
     finite_number,
     finite_triple,
@@ -43,7 +44,7 @@ MOST_OF_A_PLATE = 1 << 26  # pixels: more than cameras have
 
 @named
 @dataclass
-class Camera:
+class Camera(Checked):
     """A camera that looks at `target` from some distance; y is up.
 
     target: the point it looks at, metres. distance: from the target, metres, > 0. azimuth: degrees round the
@@ -64,9 +65,6 @@ class Camera:
     fov: float = 35.0
     near: float = 0.01
     far: float = 100.0
-
-    def __post_init__(self) -> None:
-        self.check()
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value a picture cannot be made with."""
@@ -245,7 +243,7 @@ def checked_background(value: Any, name: str) -> Background:
 
 @named
 @dataclass
-class Light:
+class Light(Checked):
     """A directional light such as the sun, and the ambient light round the scene.
 
     direction: the direction in which the light travels, away from its source. color: linear radiance (r, g,
@@ -258,9 +256,6 @@ class Light:
     color: Vector = (3.0, 2.8, 2.5)
     ambient: Vector = (0.16, 0.2, 0.28)
 
-    def __post_init__(self) -> None:
-        self.check()
-
     def check(self) -> None:
         """Raise GpufluidError naming the first value that no light has."""
         self.direction = finite_triple(self.direction, "Light.direction")
@@ -272,7 +267,7 @@ class Light:
 
 @named
 @dataclass
-class PointLight:
+class PointLight(Checked):
     """A lamp at one place, inside the box or outside.
 
     position: metres. color: linear radiance (r, g, b) of a white surface that faces it from a metre away; it
@@ -285,9 +280,6 @@ class PointLight:
     position: Vector
     color: Vector = (1.0, 0.9, 0.75)
     radius: float = 0.05
-
-    def __post_init__(self) -> None:
-        self.check()
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that no light has."""
@@ -328,7 +320,7 @@ class SpotLight(PointLight):
 
 @named
 @dataclass
-class Fire:
+class Fire(Checked):
     """How hot gas glows: in the colour of a black body of its temperature (Planck 1901).
 
     kelvin_at_zero: what a temperature of 0 in the fluid means, K. kelvin_per_temperature: what each unit of
@@ -360,9 +352,6 @@ class Fire:
     hottest: float = 2200.0
     soft: bool = False
 
-    def __post_init__(self) -> None:
-        self.check()
-
     def check(self) -> None:
         """Raise GpufluidError naming the first value no fire has."""
         for known in fields(self):
@@ -375,7 +364,7 @@ class Fire:
 
 @named
 @dataclass
-class Smoke:
+class Smoke(Checked):
     """How smoke looks.
 
     extinction: how opaque it is, 1/m per unit of density (Beer-Lambert).
@@ -413,9 +402,6 @@ class Smoke:
     fade: float = 0.0
     edge: float = 0.0
     soft: bool = False
-
-    def __post_init__(self) -> None:
-        self.check()
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value smoke cannot have."""

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import moderngl
 import pytest
@@ -29,17 +30,21 @@ def within(exact: float, gpu: float) -> float:
     return exact if is_software(moderngl.get_context()) else gpu
 
 
+def python(*words: Any, **options: Any) -> subprocess.CompletedProcess[str]:
+    """How a process of Python's with these words ended, and what it said. options: as of subprocess.run."""
+    command = [sys.executable, *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, **options)
+
+
 def told_on_gl_33(script: str) -> list[str]:
     """What a Python `script`, its {tests} the folder of the tests, prints in OpenGL 3.3, first of all 330.
 
     Skips the test on a driver that gives another version than Mesa is told to.
     """
-    result = subprocess.run(
-        [sys.executable, "-c", script.format(tests=str(Path(__file__).parent))],
+    result = python(
+        "-c",
+        script.format(tests=str(Path(__file__).parent)),
         env={**os.environ, "MESA_GL_VERSION_OVERRIDE": "3.3"},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
     )
     assert result.returncode == 0, result.stderr
     version, *told = result.stdout.split()

@@ -1,7 +1,9 @@
-"""Reading back, which makes a program wait for the GPU, forbidden for a while."""
+"""What makes a program wait for the GPU, reading back and making anew, forbidden for a while."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import moderngl
@@ -24,3 +26,17 @@ def forbid_reading(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(kind, "read", refused)
     patch.setattr(moderngl.Texture, "read_into", read_into)
     patch.setattr(moderngl.Context, "finish", refused)
+
+
+@contextmanager
+def nothing_new() -> Iterator[None]:
+    """Fail the test where anything is made in a context inside."""
+
+    def refused(*given: Any, **by_name: Any) -> None:
+        raise AssertionError("a frame made something new")
+
+    made = ("texture", "framebuffer", "buffer", "vertex_array", "program", "sampler")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in (*made, "renderbuffer", "depth_renderbuffer"):
+            patch.setattr(moderngl.Context, name, refused)
+        yield

@@ -449,7 +449,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     paused = player.paused
     player.paused = True
     player.told.say("")  # what was told might be gone from the second picture
-    studio.views.charts.append(Shown.of("Histogram", player.window.ctx, 0))
+    studio.views.charts.append(Shown("Histogram", player.window.ctx, 0))
     drive.frames(2)
     with_them = drive.picture()
     studio.picture.outlines = False

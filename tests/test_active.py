@@ -237,8 +237,12 @@ class Twins:
             fluid.density.write(density)
             fluid.velocity.write(velocity)
         for _ in range(steps):
-            self.tell(lambda fluid: fluid.step(1 / 30))
-            self.assert_equal()
+            self.step(1 / 30)
+
+    def step(self, dt: float) -> None:
+        """A step of both, after which they hold the same."""
+        self.tell(lambda fluid: fluid.step(dt))
+        self.assert_equal()
 
     def tell(self, do: Any) -> list[Any]:
         """What `do` returns of each."""
@@ -308,8 +312,7 @@ def test_steps_leave_out_only_what_holds_nothing(
             twins.tell(lambda fluid: fluid.emitters.remove(fluid.emitters[1]))
         if n == 7:
             twins.tell(lambda fluid: fluid.density.write(np.roll(fluid.density.read(), 20, 2)))
-        twins.tell(lambda fluid: fluid.step(1 / 40))
-        twins.assert_equal()
+        twins.step(1 / 40)
         shares.append(twins.share)
     assert min(shares) < 0.3 and twins.fluids[0].density.read().max() > 0.1
     twins.release()
@@ -346,8 +349,7 @@ def test_compute_passes_have_a_workgroup_for_each_piece_that_may_hold_something(
         moderngl.ComputeShader, "run_indirect", lambda *given: dispatched.append(given) or real(*given)
     )
     for _ in range(3):
-        twins.tell(lambda fluid: fluid.step(1 / 40))
-        twins.assert_equal()
+        twins.step(1 / 40)
     pieces = [
         [first, row, z, min(first + PIECE[0], end)]
         for z, start, end, low, high in spans_of(strips)
@@ -386,8 +388,7 @@ def test_where_something_is_everywhere_nothing_is_left_out(
         if isinstance(empty._strips, Strips):
             empty._strips.always = True
         for _ in range(2):
-            twins.tell(lambda fluid: fluid.step(1 / 40))
-            twins.assert_equal()
+            twins.step(1 / 40)
     twins.release()
 
 
@@ -501,8 +502,7 @@ def test_colours_solids_and_many_sources(ctx: moderngl.Context) -> None:
         if n in (3, 4):
             for solid in (*solids, *lonely):
                 solid.position = (0.1 * n, 0.0, 0.0)
-        twins.tell(lambda fluid: fluid.step(1 / 60))
-        twins.assert_equal()
+        twins.step(1 / 60)
     twins.release()
 
 
@@ -519,8 +519,7 @@ def test_a_solid_moves_while_no_source_is_at_work(ctx: moderngl.Context, scheme:
         if n in (4, 5):
             for solid in solids:
                 solid.position = (0.3 * (n - 3), 0.0, 0.0)
-        twins.tell(lambda fluid: fluid.step(1 / 60))
-        twins.assert_equal()
+        twins.step(1 / 60)
     assert twins.share < 0.5 and twins.fluids[0].density.read().max() > 0.01
     twins.release()
 
@@ -573,8 +572,7 @@ def test_solids_of_every_kind_come_move_turn_and_go(
             twins.tell(lambda fluid: fluid.density.write(fluid.density.read()))
         for emitter in first:
             emitter.position, emitter.active = (0.05 * (n % 7), 0.0, 0.0), n % 8 < 4
-        twins.tell(lambda fluid: fluid.step(1 / 40))
-        twins.assert_equal()
+        twins.step(1 / 40)
         shares.append(twins.share)
     assert min(shares) < 0.5 and twins.fluids[0].density.read().max() > 0.1
     twins.release()
@@ -589,8 +587,7 @@ def test_a_solid_that_moves_has_little_written(ctx: moderngl.Context) -> None:
     for n in range(6):
         for solid in solids:
             solid.position = (0.02 * n, 0.0, 0.0)
-        twins.tell(lambda fluid: fluid.step(1 / 60))
-        twins.assert_equal()
+        twins.step(1 / 60)
         scalars: Any = twins.fluids[0]._solver.scalars
         assert isinstance(twins.strips, Strips)
         known = [twins.strips.covers(mark) for mark in (scalars.mark, scalars.back_mark)]
@@ -617,8 +614,7 @@ def test_a_step_that_fails_forgets_no_solid(ctx: moderngl.Context, monkeypatch: 
             patch.setattr(fluid._solver.advection, "carry_velocity", broken)
             fluid.step(1 / 60)
     for _ in range(2):
-        twins.tell(lambda fluid: fluid.step(1 / 60))
-        twins.assert_equal()
+        twins.step(1 / 60)
     twins.release()
 
 
@@ -640,8 +636,7 @@ def test_a_solid_moves_often_between_two_steps(
         kept = fluid._solver.solids._changes
         assert kept is None if 2 * moves > 8 else len(kept or ()) == 2 * moves
     for _ in range(2):
-        twins.tell(lambda fluid: fluid.step(1 / 60))
-        twins.assert_equal()
+        twins.step(1 / 60)
     twins.release()
 
 
@@ -673,8 +668,7 @@ def test_sources_without_a_formula_bring_only_what_is_in_their_box(
     twins.tell(lambda fluid: fluid.emitters.add(MASKED[kind]))
     for n in range(4):
         MASKED[kind].position = (2.0, 0.5, 0.4) if n < 2 else (3.1, 0.6, 0.4)
-        twins.tell(lambda fluid: fluid.step(1 / 60))
-        twins.assert_equal()
+        twins.step(1 / 60)
         scalars: Any = twins.fluids[0]._solver.scalars
         assert isinstance(twins.strips, Strips)
         assert twins.strips.covers(scalars.mark) and twins.strips.covers(scalars.back_mark)
@@ -692,8 +686,7 @@ def test_a_source_on_its_way_leaves_both_textures_known(ctx: moderngl.Context) -
         for fluid in twins.fluids:
             next(iter(fluid.emitters)).position = (0.01 * n, 0.02 * n, 0.0)
         scalars: Any = twins.fluids[0]._solver.scalars
-        twins.tell(lambda fluid: fluid.step(1 / 60))
-        twins.assert_equal()
+        twins.step(1 / 60)
         if n > 2:
             assert isinstance(twins.strips, Strips)
             assert twins.strips.covers(scalars.mark) and twins.strips.covers(scalars.back_mark)
@@ -711,8 +704,7 @@ def test_a_source_while_nothing_is_left_out(ctx: moderngl.Context, monkeypatch: 
     assert isinstance(strips, Strips)
 
     def step() -> None:
-        twins.tell(lambda fluid: fluid.step(1 / 60))
-        twins.assert_equal()
+        twins.step(1 / 60)
 
     for _ in range(3):
         step()
@@ -779,8 +771,7 @@ def test_saved_restored_reset_and_with_other_settings(ctx: moderngl.Context, tmp
 
     def go(count: int) -> None:
         for _ in range(count):
-            twins.tell(lambda fluid: fluid.step(1 / 40))
-            twins.assert_equal()
+            twins.step(1 / 40)
 
     go(3)
     twins.fluids[0].save(path)
@@ -860,13 +851,11 @@ def test_what_is_left_out_follows_the_box(ctx: moderngl.Context, sides: Any) -> 
     for cells in ((0, 0, 0), (3, 0, -1), (0, 0, 0), (40, 6, 2), (-80, 0, 0), (0, -30, 0), (37, 24, -1)):
         twins.tell(lambda fluid, cells=cells: fluid.scroll(cells))
         for _ in range(2):
-            twins.tell(lambda fluid: fluid.step(1 / 40))
-            twins.assert_equal()
+            twins.step(1 / 40)
         shares.append(twins.share)
     moves = twins.tell(lambda fluid: fluid.follow((2.9, 0.5, 0.4)))
     assert moves[0] == moves[1] != (0, 0, 0)
-    twins.tell(lambda fluid: fluid.step(1 / 40))
-    twins.assert_equal()
+    twins.step(1 / 40)
     assert min(shares) < 0.6 and twins.fluids[0].density.read().max() > 0.1
     twins.release()
 

@@ -9,14 +9,13 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
-from sharing import CELLS
+from sharing import CELLS, EVERYWHERE
 
 import gpufluid as gf
 from gpufluid.keyframes import Keys
 
 pytestmark = pytest.mark.usefixtures("one_context")
 
-BACKENDS = ("numpy", "fragment", "compute")
 NAN, INF = math.nan, math.inf
 BALL = gf.Sphere(radius=0.2)
 
@@ -650,7 +649,7 @@ BAD_ACTS: dict[str, tuple[Callable[[gf.Fluid], None], str]] = {
 }
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_after_bad_input_a_fluid_is_as_it_was(backend: str) -> None:
     for name, (act, says) in BAD_ACTS.items():
         with busy(backend) as fluid:

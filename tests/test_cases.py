@@ -7,18 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 from flows import CASES, FREE, jacobi_pressure, taylor_green_energies
-from sharing import CELLS, by_turns
+from sharing import CELLS, EVERYWHERE, by_turns
 
 import gpufluid as gf
 from gpufluid.cases import CosineMode, FourierMode
 
 pytestmark = pytest.mark.usefixtures("one_context")
 
-BACKENDS = ("numpy", "fragment", "compute")
 FOURIER = CASES["semi_lagrangian_fourier"]["cases"]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 @pytest.mark.parametrize("weight", [1.0, 0.8])
 @pytest.mark.parametrize("modes", [(1, 0, 0), (4, 4, 4)])
 def test_jacobi_on_cosine_modes(modes: tuple[int, int, int], weight: float, backend: str) -> None:
@@ -35,7 +34,7 @@ def test_forty_sweeps_leave_98_percent_of_the_longest_mode_at_64() -> None:
     assert CosineMode(gf.Grid((64, 64, 64)), (1, 0, 0)).factor ** 40 == pytest.approx(0.984, abs=5e-4)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 @pytest.mark.parametrize("cells", [(16, 16, 16), (24, 18, 1)])
 def test_projection_leaves_no_divergence(
     cells: tuple[int, int, int], backend: str, rng: np.random.Generator
@@ -91,7 +90,7 @@ def test_taylor_green_without_viscosity(backend: str) -> None:
     assert ratios[-1] >= 0.91
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_pressure_carries_uniform_buoyancy(backend: str) -> None:
     rules = gf.Settings(buoyancy=9.0, pressure=gf.Jacobi(2500))
     with gf.Fluid(gf.Grid(CELLS, 0.1), settings=rules, backend=backend) as fluid:
@@ -116,7 +115,7 @@ def test_voxel_ball(n: str, count: int, backend: str) -> None:
         assert fluid.solid.read().sum() == count
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 @pytest.mark.parametrize("mesh", [True, False])
 def test_voxel_box_at_quarter_turns(mesh: bool, backend: str) -> None:
     quarter = np.sqrt(0.5)
@@ -211,7 +210,7 @@ def test_a_channel_has_the_pressure_that_drives_it(axis: int, cells: int) -> Non
 
 
 @pytest.mark.parametrize("solid", [False, True])
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_warm_air_between_walls_comes_to_rest(solid: bool, backend: str) -> None:
     """Walls do not drag on a weight that the pressure holds: up to 3 m/s^2 times dt if they did."""
     rules = gf.Settings(buoyancy=3.0, viscosity=0.01, pressure=gf.Multigrid(6))

@@ -19,7 +19,7 @@ from typing import Any
 import av
 import numpy as np
 import pytest
-from driver import PATIENCE
+from driver import PATIENCE, python
 from PIL import Image
 
 import gpufluid
@@ -47,14 +47,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "gpufluid", *words],
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env=HEADLESS,
-    )
+    return python("-m", "gpufluid", *words, cwd=cwd, env=HEADLESS)
 
 
 def begun(*words: str, cwd: Path, number: int) -> subprocess.Popen[str]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sharing import COMPUTED
+from sharing import COMPUTED, EVERYWHERE
 
 import gpufluid as gf
 from gpufluid import reference
@@ -16,7 +16,6 @@ from gpufluid.kernels import Variant
 
 pytestmark = pytest.mark.usefixtures("one_context")
 
-BACKENDS = ("numpy", "fragment", "compute")
 ROUNDING = {"numpy": 1e-6, "fragment": 3e-5, "compute": 3e-5}  # read back in single precision
 OPEN_TOP = gf.Boundaries.all(gf.Wall("free"))
 OPEN_TOP = gf.Boundaries(OPEN_TOP.left, OPEN_TOP.right, OPEN_TOP.bottom, gf.Open(), *OPEN_TOP.sides[4:])
@@ -60,7 +59,7 @@ def ode(start: np.ndarray, rules: gf.Combustion, time: float, count: int = 10000
 # -- burning alone -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_it_burns_as_the_equation_says(backend: str) -> None:
     with burning(backend, solve_velocity=False) as fluid:
         start, rules, dt = scalars(fluid), fluid.settings.combustion, 0.06
@@ -78,7 +77,7 @@ def test_it_burns_as_the_equation_says(backend: str) -> None:
 
 
 @pytest.mark.parametrize("heat", [5.0, 0.0, 1e-12])
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_ten_steps_burn_what_one_does(backend: str, heat: float) -> None:
     ends = []
     for count in (1, 10):
@@ -91,7 +90,7 @@ def test_ten_steps_burn_what_one_does(backend: str, heat: float) -> None:
     assert (before - ends[0])[..., 2].max() > 0.01
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_hot_gas_radiates_as_the_equation_says(backend: str) -> None:
     """dT/dt = -r (T - ambient)^4, by Heun's rule in small steps: in one step and in ten, not in solids."""
     rules, ambient, time = gf.Combustion(radiation=0.4, burn_per_temperature=0.0), 0.25, 0.5

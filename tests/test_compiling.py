@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
-from driver import IN_THE_SUITE, PATIENCE
+from driver import IN_THE_SUITE, python
 
 import gpufluid as gf
 from gpufluid.gl.contexts import is_software
@@ -103,14 +101,7 @@ print("picture", hashlib.sha256(picture.tobytes()).hexdigest())
 
 def run(script: str, **variables: str) -> str:
     """What it prints in a process of its own, among these variables of the environment."""
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env=os.environ | variables,
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    done = python("-c", script, env=os.environ | variables, check=True)
     return done.stdout
 
 

@@ -355,13 +355,10 @@ def drift_and_amount(name: str, key: str) -> tuple[float, float]:
             strengthen(scene, history, STRONGER)
         scene.advance()
     fluid = scene.fluid
-    z, _, x = (
-        o + (np.arange(n) + 0.5) * fluid.grid.cell_size
-        for o, n in zip(fluid.grid.origin[::-1], fluid.grid.cells[::-1], strict=True)
-    )
+    x, _, z = np.moveaxis(fluid.grid.centers(), -1, 0)
     if name == "planet":
         u, matter = fluid.velocity.at_centers(), fluid.color.read().sum(-1)
-        drift = z[:, None, None] * u[..., 0] - x * u[..., 2]
+        drift = z * u[..., 0] - x * u[..., 2]
     else:
         matter, drift = fluid.temperature.read(), x
     scene.release()
@@ -406,11 +403,8 @@ def test_the_vortex_tears_the_blast() -> None:
             scene.advance()
         fluid = scene.fluid
         u, hot = fluid.velocity.at_centers(), fluid.temperature.read()
-        z, _, x = (
-            o + (np.arange(n) + 0.5) * fluid.grid.cell_size
-            for o, n in zip(fluid.grid.origin[::-1], fluid.grid.cells[::-1], strict=True)
-        )
-        moment = z[:, None, None] * u[..., 0] - x * u[..., 2]
+        x, _, z = np.moveaxis(fluid.grid.centers(), -1, 0)
+        moment = z * u[..., 0] - x * u[..., 2]
         turning.append(float((hot * moment).sum() / hot.sum()))
         scene.release()
     assert turning[1] > 0.1 and turning[1] > 5.0 * abs(turning[0])

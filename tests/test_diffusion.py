@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flows import CASES, FREE, diffused_modes, lamb_oseen, taylor_green_energies
-from sharing import COMPUTED, DRAWN, by_turns
+from sharing import COMPUTED, DRAWN, EVERYWHERE, by_turns
 
 import gpufluid as gf
 from gpufluid import reference
@@ -28,7 +28,6 @@ from gpufluid.numpy_backend import NumpyBackend
 from gpufluid.solver import Solver
 
 pytestmark = pytest.mark.usefixtures("one_context")
-BACKENDS = ("numpy", "fragment", "compute")
 MIXED = gf.Boundaries(
     left=gf.Wall("free"), top=gf.Wall(velocity=(1.0, 0.0, -0.5), temperature=2.0), back=gf.Wall("free")
 )
@@ -48,7 +47,7 @@ def diffused(
 # -- the solution ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 @pytest.mark.parametrize("modes", CASES["implicit_diffusion"]["modes"])
 @pytest.mark.parametrize(("a", "tolerance"), [(0.5, 1e-4), (2.0, 1e-4), (200.0, 1e-3)])
 def test_implicit_diffusion(modes: list[int], a: float, tolerance: float, backend: str) -> None:

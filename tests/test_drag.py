@@ -7,6 +7,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
+from sharing import EVERYWHERE
 
 import gpufluid as gf
 
@@ -15,7 +16,7 @@ GRID = gf.Grid((16, 12, 10), 0.1, origin=(-0.8, 0.0, -0.5))
 RHO, CD = 1.2, 0.47
 
 
-@pytest.fixture(params=("numpy", "fragment", "compute"))
+@pytest.fixture(params=EVERYWHERE)
 def where(request: pytest.FixtureRequest, ctx: moderngl.Context) -> dict[str, Any]:
     """What a fluid is made with for each backend, in the context that the suite shares."""
     return {"backend": request.param, "ctx": None if request.param == "numpy" else ctx}

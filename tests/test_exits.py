@@ -24,7 +24,7 @@ import av
 import numpy as np
 import OpenEXR
 import pytest
-from driver import PATIENCE
+from driver import PATIENCE, python
 from PIL import Image
 from sharing import CELLS
 from test_cli import HEADLESS, SMALL, begun, command, frame_count, names
@@ -323,13 +323,7 @@ def test_a_stop_while_a_shader_is_compiled_kills_nothing(backend: str) -> None:
         calm = gf.Fluid(gf.Grid({CELLS}, 0.1), backend="{backend}", ctx=fluid.ctx)
         print(struck, calm.velocity.read().tobytes() == fluid.velocity.read().tobytes())
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        check=False,
-        capture_output=True,
-        text=True,
-        env=HEADLESS,
-    )
+    done = python("-c", textwrap.dedent(code), env=HEADLESS)
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("True\n")
 
@@ -371,7 +365,8 @@ def test_a_process_that_ends_waits_for_no_release(tmp_path: Path, last: bool) ->
         return gf.Scene(made[0], update=update)
 
     with pytest.raises(KeyboardInterrupt):
-        play.play(scene, name="a", out=tmp_path / "a.mp4", size=(16, 16), progress=False, last=last)
+        wanted = Outputs(out=tmp_path / "a.mp4")
+        play.play(scene, wanted, name="a", size=(16, 16), progress=False, last=last)
     assert made[0].released == (not last)
     assert frame_count(tmp_path / "a.mp4") == 1
     made[0].release()
@@ -449,9 +444,9 @@ def test_the_state_of_half_a_step_is_not_saved(
 
     monkeypatch.setattr(play, "WAITED", waited)
     scene = gf.Scene(gf.Fluid(gf.Grid((6, 8, 5), cell_size=0.1)), update=update)
-    more = Outputs(save=tmp_path / "s.fluid")
+    wanted = Outputs(out=tmp_path / "a.mp4", save=tmp_path / "s.fluid")
     with pytest.raises(KeyboardInterrupt):
-        play.play(scene, name="a", out=tmp_path / "a.mp4", size=(16, 16), progress=False, more=more)
+        play.play(scene, wanted, name="a", size=(16, 16), progress=False)
     assert names(tmp_path) == ["a.mp4"] + ["s.fluid"] * (waited == 0.0)
     if waited == 0.0:
         assert saved_time(tmp_path / "s.fluid") == pytest.approx(scene.dt)
@@ -494,14 +489,7 @@ def test_a_disk_that_is_full_at_once_leaves_nothing(tmp_path: Path) -> None:
             left = [str(p) for p in set(Path().rglob("*")) - before if p.is_file() and p.suffix != ".json"]
             print("END", json.dumps([options, code, left]), flush=True)
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code), json.dumps(FULL)],
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=HEADLESS,
-    )
+    done = python("-c", textwrap.dedent(code), json.dumps(FULL), cwd=tmp_path, env=HEADLESS)
     ends = [json.loads(line[4:]) for line in done.stdout.splitlines() if line.startswith("END")]
     assert [end[0] for end in ends] == FULL, done.stderr
     for options, code_, left in ends:
@@ -678,9 +666,7 @@ def test_a_signal_that_nobody_handles_still_ends_the_process() -> None:
             print("written", flush=True)
         print("and on")
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], check=False, capture_output=True, text=True
-    )
+    done = python("-c", textwrap.dedent(code))
     assert (done.returncode, done.stdout) == (-signal.SIGTERM, "written\n"), done.stderr
 
 

@@ -9,7 +9,7 @@ import moderngl
 import numpy as np
 import pytest
 from reading import forbid_reading
-from sharing import DRAWN
+from sharing import DRAWN, EVERYWHERE
 
 import gpufluid as gf
 from gpufluid import reference
@@ -20,7 +20,6 @@ from gpufluid.kernels import KERNELS, Variant
 from gpufluid.numpy_backend import NumpyBackend
 
 pytestmark = pytest.mark.usefixtures("one_context")
-BACKENDS = ("numpy", "fragment", "compute")
 PERIODIC = gf.Boundaries.all(gf.Periodic())
 VARIANT = Variant(boundaries=PERIODIC)
 BOXES = [(16, 8, 4), (32, 1, 1), (1, 16, 1), (2, 4, 8), (1, 1, 64), (64, 32, 1), (4, 128, 2), (8, 8, 8)]
@@ -47,7 +46,7 @@ def rms_divergence(fluid: gf.Fluid) -> float:
 # -- the transform -----------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module", params=BACKENDS)
+@pytest.fixture(scope="module", params=EVERYWHERE)
 def made(request: pytest.FixtureRequest, ctx: moderngl.Context) -> Iterator[Any]:
     """A function that makes a backend of one kind on some cells."""
     backends: list[Any] = []

@@ -14,14 +14,12 @@ import moderngl
 import numpy as np
 import pytest
 from driver import within
-from sharing import CELLS
+from sharing import CELLS, EVERYWHERE
 
 import gpufluid as gf
 from gpufluid import grid
 from gpufluid.cases import TaylorGreen
 from gpufluid.fluid import FIELDS
-
-BACKENDS = ("numpy", "fragment", "compute")
 
 
 def plume(backend: str, cells: tuple[int, int, int] = (14, 19, 13), **rules: object) -> gf.Fluid:
@@ -102,7 +100,7 @@ def test_a_flow_along_one_axis_agrees_on_three_backends(
     """Ways back end beside values, rounding says on which side: what a limiter allows has no jump there."""
     grid, ends = gf.Grid((32, 24, 20), 1 / 32), {}
     noise = rng.random(grid.cells[::-1])
-    for backend in BACKENDS:
+    for backend in EVERYWHERE:
         with gf.Fluid(grid, settings=gf.Settings(buoyancy=0.0, **rules), backend=backend) as fluid:
             flow = np.zeros(fluid.velocity.shape)
             flow[..., 0] = 0.3 + np.sin(2 * np.pi * grid.faces("x")[..., 1])
@@ -125,7 +123,7 @@ def test_half_precision_stays_close() -> None:
     assert 0 < difference.mean() < 5e-3 * results[0]["density"].max()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_nothing_flows_through_solids_and_walls(backend: str) -> None:
     with plume(backend) as fluid:
         fields = advance(fluid, 12)
@@ -141,7 +139,7 @@ def test_nothing_flows_through_solids_and_walls(backend: str) -> None:
         assert fields["density"].min() >= 0.0
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_a_moving_solid_drags_the_fluid(backend: str) -> None:
     with gf.Fluid(gf.Grid(CELLS, 0.1), backend=backend) as fluid:
         ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.25), position=(0.35, 0.6, 0.4)))
@@ -157,7 +155,7 @@ def test_a_moving_solid_drags_the_fluid(backend: str) -> None:
         assert not fluid.velocity.read()[:-1, :-1, 1:-1, 0][inner].any()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_a_turning_solid_moves_as_a_rigid_body(backend: str) -> None:
     with gf.Fluid(gf.Grid(CELLS, 0.1), backend=backend) as fluid:
         wheel = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.8, 0.8, 0.3)), position=(0.5, 0.6, 0.25)))
@@ -172,7 +170,7 @@ def test_a_turning_solid_moves_as_a_rigid_body(backend: str) -> None:
         np.testing.assert_allclose(u[:-1, :-1, 1:-1, 0][inner], expected[inner], atol=5e-5)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_dt_zero_changes_nothing(backend: str) -> None:
     with plume(backend) as fluid:
         before = advance(fluid, 3)
@@ -181,7 +179,7 @@ def test_dt_zero_changes_nothing(backend: str) -> None:
             assert np.array_equal(values, getattr(fluid, name).read())
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_a_bad_dt_is_refused_and_nothing_moves(backend: str) -> None:
     with plume(backend) as fluid:
         fluid.density.write(np.ones(fluid.grid.cells[::-1]))
@@ -222,7 +220,7 @@ def test_a_long_step_is_split(solved: bool) -> None:
         assert solver.substeps(1e-9) == 1
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_of_many_cells_the_device_finds_the_fastest(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """And adds up what conjugate gradients ask for; else all blocks and rows are read."""
     speeds, left = [], []
@@ -375,7 +373,7 @@ def test_the_parts_of_a_fluid_stay(name: str, says: str) -> None:
         fluid.note = "and another"
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_a_flow_in_two_dimensions_knows_no_third(backend: str, rng: np.random.Generator) -> None:
     """What is written for it is not kept: it would count as speed, and split steps."""
     with gf.Fluid(gf.Grid((7, 6, 1), 0.1), backend=backend) as fluid:
@@ -387,7 +385,7 @@ def test_a_flow_in_two_dimensions_knows_no_third(backend: str, rng: np.random.Ge
         assert fluid.diagnostics().max_speed < 10.0
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_written_fields_come_back(backend: str, rng: np.random.Generator) -> None:
     with gf.Fluid(gf.Grid((7, 6, 5), 0.1), backend=backend) as fluid:
         for field, shape in (
@@ -407,7 +405,7 @@ def test_written_fields_come_back(backend: str, rng: np.random.Generator) -> Non
         )
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_what_is_written_where_no_face_is_counts_for_nothing(backend: str) -> None:
     with gf.Fluid(gf.Grid(CELLS, 0.1), backend=backend) as fluid:
         values = np.zeros((9, 13, 11, 3))
@@ -419,7 +417,7 @@ def test_what_is_written_where_no_face_is_counts_for_nothing(backend: str) -> No
         assert not fluid.velocity.read().any()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_the_vorticity_is_the_curl_of_the_velocity(backend: str) -> None:
     """Of a linear flow exactly, beside the sides too; of a wave as central differences see it, in 2D."""
     pull = np.array([[0.5, -1.0, 0.25], [0.75, 1.0, -2.0], [0.0, 0.125, -1.5]])
@@ -546,7 +544,7 @@ def test_shapes_that_will_hardly_work_warn() -> None:
             flat.emitters.add(gf.Emitter(gf.Sphere((0.6, 0.6, 3.0), 0.1), density=1.0))
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_removing_an_obstacle_opens_its_cells(backend: str) -> None:
     with gf.Fluid(gf.Grid(CELLS, 0.1), backend=backend) as fluid:
         ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), position=(0.5, 0.5, 0.5)))
@@ -560,7 +558,7 @@ def test_removing_an_obstacle_opens_its_cells(backend: str) -> None:
         assert fluid.density.read()[5, 5, 5] > 0.5
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_emitters_add_what_they_say(backend: str) -> None:
     rules = gf.Settings(buoyancy=0.0)
     with gf.Fluid(gf.Grid(CELLS, 0.1), settings=rules, backend=backend) as fluid:
@@ -633,7 +631,7 @@ def test_fluids_with_contexts_of_their_own_take_turns(backend: str) -> None:
     second.release()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_what_was_taken_is_of_that_moment(backend: str) -> None:
     """Every field, as `read` gives it, though the fluid has gone on; in another thread."""
     with gf.Fluid(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sharing import COMPUTED, DRAWN, by_turns
+from sharing import COMPUTED, DRAWN, EVERYWHERE, by_turns
 
 import gpufluid as gf
 from gpufluid.kernels import WAVES
@@ -15,7 +15,6 @@ from gpufluid.turbulence import waves
 
 pytestmark = pytest.mark.usefixtures("one_context")
 
-BACKENDS = ("numpy", "fragment", "compute")
 GRID = gf.Grid((12, 10, 9), 0.1, (-0.6, 0.2, -0.45))
 FREE = gf.Settings(buoyancy=0.0, pressure=gf.Jacobi(0))  # without pressure each force is seen as it is
 DT = 0.02
@@ -46,7 +45,7 @@ def pushed(backend: str, *forces: Any, steps: int = 1, grid: gf.Grid = GRID) -> 
         return fluid.velocity.read()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_vortex_and_attractor_in_closed_form(backend: str) -> None:
     center, axis, radius = np.array((0.05, 0.6, 0.02)), np.array((1.0, 2.0, 2.0)), 0.3
     for kind in ("vortex", "attractor"):
@@ -90,7 +89,7 @@ def nearness(
     return np.exp(-0.5 * (off**2).sum(-1) / radius**2)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_a_wind_about_a_place_whatever_dt(backend: str) -> None:
     """As weak as it is, in one step or in four: what it brings within a step is not carried on yet."""
     center, still = (0.05, 0.6, 0.1), FREE.but(advection="semi-lagrangian", trace="euler")
@@ -106,7 +105,7 @@ def test_a_wind_about_a_place_whatever_dt(backend: str) -> None:
             np.testing.assert_allclose(inner(u, axis)[inside], expected[inside], rtol=0, atol=atol)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_wind_and_turbulence_about_the_nearest_image(backend: str) -> None:
     center, box = (-0.55, 0.3, -0.4), np.multiply(GRID.cells, GRID.cell_size)
     stir = gf.Turbulence(3.0, 0.9, 0.4, seed=7, center=center, radius=0.2)
@@ -126,7 +125,7 @@ def test_wind_and_turbulence_about_the_nearest_image(backend: str) -> None:
                 assert near.max() > 0.7 > 1e-3 > near.min()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_in_2d_the_depth_of_a_center_does_not_matter(backend: str) -> None:
     grid, flows = gf.Grid((12, 10, 1), 0.1), []
     for z in (0.05, 7.0):
@@ -172,7 +171,7 @@ def test_a_center_may_be_as_far_off_as_numbers_go() -> None:
                 assert np.isfinite(fluid.velocity.read()).all()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_a_field_of_forces(backend: str, rng: np.random.Generator) -> None:
     values = rng.normal(size=(*GRID.cells[::-1], 3))
     force = gf.ForceField(values, strength=2.0)
@@ -202,7 +201,7 @@ def test_a_field_of_forces(backend: str, rng: np.random.Generator) -> None:
             fluid.step(DT)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_an_expression_of_place_and_time(backend: str) -> None:
     force = gf.ForceExpression(
         "vec3(time, sin(x * 10.0) + position.z,\n y) // a comment",
@@ -245,7 +244,7 @@ def test_confinement_leaves_a_shear_flow_alone(cells: tuple[int, int, int], back
             np.testing.assert_allclose(inner(after, axis), inner(u, axis), atol=1e-6)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_what_is_not_finite_does_nothing(backend: str) -> None:
     wild = gf.ForceExpression(
         "vec3(x / 0.0, sqrt(-1.0 - x * x), 1.0)",
@@ -263,7 +262,7 @@ def stirred(force: gf.Turbulence, place: np.ndarray, time: float, sides: gf.Boun
     return np.cos(place @ vectors.T + speeds * time + phases) @ pushes
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_turbulence_is_a_sum_of_waves(backend: str) -> None:
     force, other = gf.Turbulence(3.0, 0.9, 0.4, seed=7), gf.Turbulence(2.0, 0.7, 0.4, seed=8)
     with gf.Fluid(GRID, settings=FREE, backend=backend) as fluid:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from driver import PATIENCE
+from driver import PATIENCE, python
 
 SCRIPT = """
 import sys
@@ -77,13 +77,7 @@ print("ok")
 def test_everything_runs_without_compute(version: str, glsl: str) -> None:
     """Mesa gives a core context of the version when asked; other drivers may not. 4.1 is what macOS has."""
     wanted = {"MESA_GL_VERSION_OVERRIDE": version, "MESA_GLSL_VERSION_OVERRIDE": glsl}
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, glsl],
-        env={**os.environ, **wanted},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    done = python("-c", SCRIPT, glsl, env={**os.environ, **wanted})
     if done.returncode == 77:
         pytest.skip(done.stdout.strip())
     assert done.returncode == 0, done.stdout + done.stderr

@@ -194,6 +194,14 @@ class Case:
     def single(values: np.ndarray) -> np.ndarray:
         return values.astype(np.float32).astype(float)
 
+    def fields(self, backend: GLBackend, *kernels: Kernel) -> dict[str, Any]:
+        """Those of `backend` that these read and write, by name, with the values that they have here."""
+        fields = {}
+        for slot in dict.fromkeys(s for k in kernels for s in (k.write, *k.slots(self.variant))):
+            field = fields[slot.name] = backend.field(slot.name, slot.kind, slot.components, exact=slot.exact)
+            field.write(self.values(slot.name, slot.kind, field.read().shape))
+        return fields
+
     def values(self, name: str, kind: str, shape: tuple[int, ...]) -> np.ndarray:
         fixed = {
             "solid": self.solid,
@@ -640,10 +648,7 @@ def test_buoyancy_on_cells_pushes_as_on_faces(
         Case(SIZES[size], VARIANTS[variant]),
     )
     kernels = [KERNELS[name] for name in ("confinement", "force_field", "buoyancy")]
-    fields = {}
-    for slot in {slot for kernel in kernels for slot in (*kernel.slots(case.variant), kernel.write)}:
-        field = fields[slot.name] = backend.field(slot.name, slot.kind, slot.components, exact=slot.exact)
-        field.write(case.values(slot.name, slot.kind, field.read().shape))
+    fields = case.fields(backend, *kernels)
     before = fields["velocity"].read()
     results = []
     both = ("confinement", "force_field")
@@ -677,10 +682,7 @@ def test_repeated_is_called_as_often(
         Case(SIZES["prime"], VARIANTS["solids, rk2, clamp"]),
     )
     for kernel in (KERNELS["jacobi"], KERNELS["halve"]):
-        fields = {}
-        for slot in dict.fromkeys((kernel.write, *kernel.slots(case.variant))):
-            field = fields[slot.name] = backend.field(slot.name, slot.kind, slot.components, exact=slot.exact)
-            field.write(case.values(slot.name, slot.kind, field.read().shape))
+        fields = case.fields(backend, kernel)
         out, run, given = (
             fields[kernel.write.name],
             backend.kernel(kernel.name, case.variant),

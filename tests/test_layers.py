@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from driver import python
 
 import gpufluid
 
@@ -154,9 +153,7 @@ def test_types_are_checked_strictly_and_shipped() -> None:
 
 def test_importing_the_package_loads_no_gl() -> None:
     code = "import sys, gpufluid; print(*sys.modules)"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True
-    ).stdout.split()
+    loaded = python("-c", code, check=True).stdout.split()
     assert not GL_PACKAGES & set(loaded)
     assert "numpy" not in loaded, "names are looked up when they are first used"
 

@@ -9,6 +9,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from driver import python
 
 # A machine without GL as Python sees it: neither the modules nor the libraries under them can be loaded.
 NO_GL = """
@@ -52,13 +53,7 @@ STEPS = """
 
 def run_python(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     headless = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
-    return subprocess.run(
-        [sys.executable, *arguments],
-        check=False,
-        capture_output=True,
-        text=True,
-        env={**headless, **variables},
-    )
+    return python(*arguments, env={**headless, **variables})
 
 
 def test_numpy_steps_without_gl() -> None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import moderngl
 import numpy as np
 import pytest
-from sharing import CELLS
+from driver import python
+from sharing import CELLS, EVERYWHERE
 
 import gpufluid as gf
 from gpufluid import reference
@@ -22,7 +21,6 @@ from gpufluid.grid import LARGEST_HALF, TINY
 from gpufluid.kernels import SCALARS, VELOCITY, Slot
 
 pytestmark = pytest.mark.usefixtures("one_context")
-BACKENDS = ("numpy", "fragment", "compute")
 FIELDS = ("velocity", "density", "temperature", "fuel", "pressure", "divergence")
 SOLVERS = (gf.Jacobi(8), gf.Multigrid(1), gf.RedBlackSOR(8), gf.ConjugateGradient(8))
 
@@ -118,7 +116,7 @@ def test_half_precision_ends_at_its_largest_number(backend: str, solver: Any) ->
 # -- decay ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_what_has_decayed_is_gone(backend: str, rng: np.random.Generator) -> None:
     """It ends at the smallest normal number or above: denormal ones are slow, and some would stay."""
     smallest = float(np.finfo(np.float32).tiny)
@@ -187,7 +185,7 @@ def stirred(backend: str, **rules: Any) -> gf.Fluid:
     return fluid
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_what_a_user_wrote_is_told_from_what_a_pass_made(backend: str, numbers: None) -> None:
     with stirred(backend, pressure=Broken(since=3), cfl=None) as fluid:
         for _ in range(3):
@@ -215,7 +213,7 @@ def test_what_is_read_is_told_where_the_state_before_is_shown_meanwhile(backend:
                 pass
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_the_first_pass_that_makes_one_is_named(backend: str, numbers: None, monkeypatch: Any) -> None:
     """On GL the buoyancy runs over; in double precision nothing does, and one number is made bad."""
     with stirred(backend, buoyancy=3e37, max_substeps=2) as fluid:
@@ -242,7 +240,7 @@ def test_the_first_pass_that_makes_one_is_named(backend: str, numbers: None, mon
 
 
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # NumPy, of what it is about
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_without_the_check_nobody_looks(backend: str) -> None:
     with stirred(backend, pressure=Broken(since=0), cfl=None) as fluid:
         fluid.step(0.05)
@@ -254,10 +252,9 @@ def test_a_check_that_is_none_is_refused() -> None:
         gf.GpufluidError, match="gf.debug must be one of 'gl', 'numbers', got 'number'; did you"
     ):
         gf.debug("number")
-    done = subprocess.run(
-        [sys.executable, "-c", "import gpufluid.debugging as d; print(d.switches.gl, d.switches.numbers)"],
+    done = python(
+        "-c",
+        "import gpufluid.debugging as d; print(d.switches.gl, d.switches.numbers)",
         env={**os.environ, "GPUFLUID_DEBUG": "numbers"},
-        capture_output=True,
-        text=True,
     )
     assert done.stdout.split() == ["False", "True"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import subprocess
 import sys
 import textwrap
 import threading
@@ -19,6 +18,7 @@ import av
 import numpy as np
 import OpenEXR
 import pytest
+from driver import python
 from PIL import Image
 from test_volumes import needs_openvdb, read_vdb
 
@@ -333,15 +333,15 @@ def test_a_script_need_not_print_what_it_wrote(folder: Path, monkeypatch: pytest
     monkeypatch.chdir(folder / "\u7159")
     pipe = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
     monkeypatch.setattr(sys, "stdout", pipe)
-    more = Outputs(save="state.fluid", flow_map="flow.png")
-    play(gf.Scene.load("../one.toml"), name="one", frames=1, still="last.png", more=more)
+    wanted = Outputs(still="last.png", save="state.fluid", flow_map="flow.png")
+    play(gf.Scene.load("../one.toml"), wanted, name="one", frames=1)
     pipe.seek(0)
     told = pipe.read().splitlines()
     assert len(told) == 3 and all("\\u7159" in line for line in told)
 
     monkeypatch.setattr(sys, "stdout", None)
     monkeypatch.setattr(sys, "stderr", None)
-    play(gf.Scene.load("../one.toml"), name="one", frames=1, still="unseen.png")
+    play(gf.Scene.load("../one.toml"), Outputs(still="unseen.png"), name="one", frames=1)
     assert names(Path()) == ["flow.json", "flow.png", "last.png", "state.fluid", "unseen.png"]
 
 
@@ -381,17 +381,9 @@ def test_cut_short_all_hold_the_frames_before(folder: Path, error: type[BaseExce
         made.update = update
         return made
 
-    from gpufluid.app.outputs import Outputs
-
+    wanted = Outputs(out="fr", volumes="vol", flip_book="fb.png", volume_format="npz")
     with pytest.raises(error):
-        play(
-            scene,
-            name="cut",
-            frames=9,
-            out="fr",
-            progress=False,
-            more=Outputs(volumes="vol", flip_book="fb.png", volume_format="npz"),
-        )
+        play(scene, wanted, name="cut", frames=9, progress=False)
     assert names(folder / "fr") == [*(f"frame_000{n}.png" for n in (1, 2, 3)), "frames.json"]
     assert names(folder / "vol") == ["volume.json", *(f"volume_000{n}.npz" for n in (1, 2, 3))]
     for told in (folder / "fr/frames.json", folder / "vol/volume.json"):
@@ -410,9 +402,7 @@ def test_a_full_disk_keeps_the_volumes_before(folder: Path) -> None:
         words = "run one.toml --frames 60 --volumes vol --volume-format npz --fields density -o fr"
         sys.exit(main(words.split()))
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], check=False, capture_output=True, text=True, cwd=folder
-    )
+    done = python("-c", textwrap.dedent(code), cwd=folder)
     assert done.returncode == 2
     last = done.stderr.strip().splitlines()[-1]
     assert "could not be written: File too large" in last
@@ -635,11 +625,11 @@ def test_a_stop_waits_for_the_frame_whose_state_is_saved(folder: Path) -> None:
             made.update = lambda scene, time: scene.frame == 2 and os.kill(os.getpid(), signal.SIGINT)
             return made
         try:
-            play(scene, name="cut", frames=9, progress=False, more=Outputs(save="cut.fluid"))
+            play(scene, Outputs(save="cut.fluid"), name="cut", frames=9, progress=False)
         except KeyboardInterrupt:
             sys.exit(130)
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=False, cwd=folder)
+    done = python("-c", textwrap.dedent(code), cwd=folder)
     assert done.returncode == 130
     assert main(words("run one.toml --frames 3 --save whole.fluid")) == 0
     assert (folder / "cut.fluid").read_bytes() == (folder / "whole.fluid").read_bytes()
@@ -767,5 +757,5 @@ def test_writing_goes_on_behind_the_next_frame(folder: Path, monkeypatch: pytest
         return made
 
     monkeypatch.setattr(volumes, "save_volume", slow)
-    play(scene, name="behind", frames=2, progress=False, more=Outputs(volumes="vol"))
+    play(scene, Outputs(volumes="vol"), name="behind", frames=2, progress=False)
     assert seen == [True, True]

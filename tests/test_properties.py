@@ -13,12 +13,12 @@ import pytest
 import sharing
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from sharing import EVERYWHERE
 
 import gpufluid as gf
 
 pytestmark = pytest.mark.usefixtures("one_context")
 
-BACKENDS = ("numpy", "fragment", "compute")
 SCHEMES = ("semi-lagrangian", "maccormack", "bfecc")
 H = 0.1
 
@@ -380,7 +380,7 @@ def test_a_random_scene_stays_within_bounds(scene: dict[str, Any]) -> None:
     database=None,
     phases=(Phase.generate,),  # shrinking takes longer than it is worth
 )
-@given(scene=scenes(), cells=st.sampled_from([(12, 10, 1), (12, 10, 8)]), backend=st.sampled_from(BACKENDS))
+@given(scene=scenes(), cells=st.sampled_from([(12, 10, 1), (12, 10, 8)]), backend=st.sampled_from(EVERYWHERE))
 def test_many_random_scenes_stay_within_bounds(
     scene: dict[str, Any], cells: tuple[int, int, int], backend: str
 ) -> None:
@@ -473,7 +473,7 @@ def test_three_backends_agree_over_fifty_steps() -> None:
     3e-4 of the largest value in any cell, and less on average.
     """
     ends = {}
-    for backend in BACKENDS:
+    for backend in EVERYWHERE:
         rules = gf.Settings(buoyancy=6.0, pressure=gf.Jacobi(20))
         with gf.Fluid(gf.Grid(sharing.CELLS, 0.05), settings=rules, backend=backend) as fluid:
             fluid.emitters.add(gf.Emitter(gf.Sphere((0.25, 0.12, 0.22), 0.09), density=4.0, temperature=1.0))

@@ -94,10 +94,7 @@ def test_a_kernel_within_boxes(ctx: moderngl.Context, name: str, stage: str, pre
     kernel, variant = KERNELS[name], VARIANTS["solids, periodic, open, inflow"]
     case = Case(CELLS, variant)
     backend = GLBackend(case.grid, stage, ctx, precision)
-    fields: dict[str, Any] = {}
-    for slot in kernel.slots(variant):
-        field = fields[slot.name] = backend.field(slot.name, slot.kind, slot.components, exact=slot.exact)
-        field.write(case.values(slot.name, slot.kind, field.read().shape))
+    fields = case.fields(backend, kernel)
     out, parameters = fields[kernel.write.name], case.parameters(kernel)
     start = out.read()
     run = backend.kernel(name, variant)

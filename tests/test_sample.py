@@ -9,10 +9,10 @@ import moderngl
 import numpy as np
 import pytest
 from reading import forbid_reading
+from sharing import EVERYWHERE
 
 import gpufluid as gf
 
-BACKENDS = ("numpy", "fragment", "compute")
 GRID = gf.Grid((14, 11, 9), 0.1, origin=(-0.5, 0.2, 0.3))
 
 
@@ -38,7 +38,7 @@ def places(fluid: gf.Fluid, rng: np.random.Generator, count: int, rim: float = 0
     return rng.uniform(low, high, (count, 3))
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_what_is_linear_is_sampled_exactly(backend: str, rng: np.random.Generator) -> None:
     """More points than one pass takes, in the order asked."""
     with flowing(backend) as fluid:
@@ -52,7 +52,7 @@ def test_what_is_linear_is_sampled_exactly(backend: str, rng: np.random.Generato
         assert samples.velocity.dtype == samples.density.dtype == np.float32
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_outside_and_in_solids_there_is_nothing(backend: str) -> None:
     with flowing(backend) as fluid:
         fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.15), (0.2, 0.7, 0.7), velocity=(0.0, 0.0, 2.0)))
@@ -80,7 +80,7 @@ PERIODIC = gf.Boundaries.all(gf.Periodic())
 ACROSS = gf.Boundaries(gf.Open(), gf.Open(), gf.Periodic(), gf.Periodic(), gf.Open(), gf.Open())
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 @pytest.mark.parametrize("sides", [PERIODIC, ACROSS], ids=["all", "y"])
 def test_a_place_counts_modulo_a_periodic_box(
     backend: str, sides: gf.Boundaries, rng: np.random.Generator
@@ -114,7 +114,7 @@ def test_two_dimensions(rng: np.random.Generator) -> None:
         assert not velocity[:, 2].any()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_the_answer_is_of_the_moment_of_the_question(backend: str) -> None:
     """And comes without waiting for it: what is asked after does not change it."""
     with flowing(backend) as fluid:

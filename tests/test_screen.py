@@ -5,15 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from xvfb import needs_the_studio, report_of
+from xvfb import needs_the_studio, session_of
 
 pytestmark = needs_the_studio
-
-
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the session saw."""
-    return report_of("screen_session.py", tmp_path_factory.mktemp("screen"))
+session = session_of("screen_session.py")
 
 
 def test_picture_and_panel_have_all_pixels(session: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
-from sharing import COMPUTED, DRAWN
+from sharing import COMPUTED, DRAWN, EVERYWHERE
 
 import gpufluid as gf
 from gpufluid.app import studio_pick
@@ -18,7 +18,6 @@ from gpufluid.scene_saving import save_description
 
 pytestmark = pytest.mark.usefixtures("one_context")
 
-BACKENDS = ("numpy", "fragment", "compute")
 OPEN = gf.Boundaries.all(gf.Open())
 FLOOR = gf.Boundaries(gf.Open(), gf.Open(), gf.Wall(), gf.Open(), gf.Open(), gf.Open())
 GRID = gf.Grid((14, 11, 9), 0.1, origin=(-0.5, 0.2, 0.3))
@@ -29,7 +28,7 @@ SHIFT = (3, -2, 1)
 drawn, computed = (pytest.mark.parametrize("where", names, indirect=True) for names in (DRAWN, COMPUTED))
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=EVERYWHERE)
 def where(request: pytest.FixtureRequest, ctx: moderngl.Context) -> dict[str, Any]:
     """What a fluid is made with for each backend, in the context that the suite shares."""
     return {"backend": request.param, "ctx": None if request.param == "numpy" else ctx}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from inside import inside_shape
-from sharing import DRAWN, REST, in_pairs
+from sharing import DRAWN, EVERYWHERE, REST, in_pairs
 
 import gpufluid as gf
 from gpufluid.emission import emitter_images
@@ -23,7 +23,6 @@ from gpufluid.periodic import HERE, MOST, bounds, cells_between, form_images, im
 
 pytestmark = pytest.mark.usefixtures("one_context")
 
-BACKENDS = ("numpy", "fragment", "compute")
 ROUND = gf.Boundaries.all(gf.Periodic())
 ACROSS = gf.Boundaries(left=gf.Periodic(), right=gf.Periodic())  # along x alone
 GRID = gf.Grid((16, 12, 8), 1 / 16, (-0.5, 0.0, 0.25))
@@ -165,7 +164,7 @@ def in_the_middle(name: str, style: str, backend: str) -> dict[str, np.ndarray]:
     return emitted(backend, placed(name, style, MIDDLE))
 
 
-@pytest.mark.parametrize(("axes", "backend", "style"), in_pairs(AXES, BACKENDS, ["gaussian", "hard"]))
+@pytest.mark.parametrize(("axes", "backend", "style"), in_pairs(AXES, EVERYWHERE, ["gaussian", "hard"]))
 def test_a_source_on_the_seam_is_one_in_the_middle_moved(style: str, axes: Any, backend: str) -> None:
     """Across a side, an edge and a corner of the box; formulas and masks; all that sources bring."""
     for name in ("sphere", "box", "line"):
@@ -279,7 +278,7 @@ def test_noise_half_a_box_off_is_the_same_everywhere(cells: int, size: float) ->
             np.testing.assert_allclose(end, ends[0], atol=1e-5)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_sources_that_share_a_pass_do_not_mix(backend: str) -> None:
     """Balls that lie over one another, with an image each, and more of them than one pass holds."""
     balls = [
@@ -394,7 +393,7 @@ def stirred(
         return got | {n: getattr(fluid, n).read() for n in ("velocity", "temperature", "pressure")}
 
 
-@pytest.mark.parametrize(("name", "axes", "backend"), in_pairs(SOLIDS, AXES, BACKENDS))
+@pytest.mark.parametrize(("name", "axes", "backend"), in_pairs(SOLIDS, AXES, EVERYWHERE))
 def test_a_solid_on_the_seam_is_one_in_the_middle_moved(name: str, axes: Any, backend: str) -> None:
     """Its voxels, what they do to the flow, its heat, its slip: across a side, an edge and a corner."""
     inside = stirred(backend, name, MIDDLE)
@@ -471,7 +470,7 @@ def laid_together(name: str, rotation: Any) -> np.ndarray:
     return folded(inside_shape(wide, LONG[name], winding(name, rotation).matrix), CUBE)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 @pytest.mark.parametrize("name", LONG)
 def test_a_solid_longer_than_the_box_winds_round_it(name: str, backend: str) -> None:
     for rotation in (None, TURN):
@@ -494,7 +493,7 @@ def test_planes_are_not_repeated() -> None:
         assert fluid.solid.read().all()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_a_file_goes_on_across_the_seam(backend: str, tmp_path: Path) -> None:
     """Bit for bit, from a moment when a solid is on the seam and is put back by a box in the next step."""
 
@@ -583,7 +582,7 @@ def test_a_picture_shows_the_images_of_a_solid(shape: gf.Shape, views: Any) -> N
 # Forces
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 @pytest.mark.parametrize(
     "force",
     [

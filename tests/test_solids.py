@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 from driver import within
 from inside import inside_shape
-from sharing import CELLS, COMPUTED, DRAWN, by_turns
+from sharing import CELLS, COMPUTED, DRAWN, EVERYWHERE, by_turns
 
 import gpufluid as gf
 from gpufluid.periodic import place_between
@@ -21,7 +23,6 @@ from gpufluid.shapes import rotation_matrix
 
 pytestmark = pytest.mark.usefixtures("one_context")
 
-BACKENDS = ("numpy", "fragment", "compute")
 GRID = gf.Grid((20, 18, 16), 0.05, (-0.5, 0.0, -0.4))
 STILL = gf.Settings(buoyancy=0.0)
 SHAPES: dict[str, Any] = {
@@ -46,7 +47,7 @@ def inner_velocity(fluid: gf.Fluid, axis: int) -> tuple[np.ndarray, np.ndarray]:
     return u[(*cut, axis)][both], place[both]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 @pytest.mark.parametrize("name", SHAPES)
 def test_every_shape_stands_where_it_is_placed(name: str, backend: str) -> None:
     obstacle = gf.Obstacle(SHAPES[name], (0.02, 0.45, 0.01), TURN, (1.2, 0.9, 1.1))
@@ -61,7 +62,7 @@ def test_every_shape_stands_where_it_is_placed(name: str, backend: str) -> None:
 # What a surface does
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_a_conveyor_and_a_drum_move_the_fluid_and_not_themselves(backend: str) -> None:
     with gf.Fluid(GRID, settings=STILL, backend=backend) as fluid:
         belt = fluid.obstacles.add(gf.Obstacle(gf.Plane((0, 0.16, 0)), velocity=(0.7, 0, 0)))
@@ -89,7 +90,7 @@ def _placed(obstacle: gf.Obstacle) -> tuple[Any, np.ndarray]:
     return obstacle.shape, obstacle.matrix
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_own_velocity_is_added_to_the_motion(backend: str) -> None:
     with gf.Fluid(GRID, settings=STILL, backend=backend) as fluid:
         ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (0, 0.4, 0), velocity=(0, 0.1, 0)))
@@ -159,7 +160,7 @@ def test_an_obstacle_made_anew_has_not_come_from_where_another_was() -> None:
             assert not fluid.velocity.read().any()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_no_time_in_single_precision_is_no_time(backend: str) -> None:
     with gf.Fluid(gf.Grid(CELLS, 0.1), backend=backend) as fluid:
         fluid.emitters.add(gf.Emitter(gf.Sphere((0.5, 0.3, 0.4), 0.2), density=3.0, temperature=2.0))
@@ -185,7 +186,7 @@ def test_a_plane_may_move_as_far_as_the_box_is_wide() -> None:
 # Meshes that bend
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_a_mesh_that_bends_moves_the_fluid_as_its_surface_moves(backend: str) -> None:
     """A ball that grows into an egg: its surface moves by a field that is linear in place."""
     center, stretch, dt = np.array((0.0, 0.45, 0.0)), np.array((0.08, 0.02, -0.05)), 0.1
@@ -218,7 +219,7 @@ def test_a_mesh_that_bends_moves_the_fluid_as_its_surface_moves(backend: str) ->
         assert not inner_velocity(fluid, 0)[0].any()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_vertices_that_move_as_a_rigid_body_are_one(backend: str) -> None:
     grids = []
     knot = gf.Mesh.trefoil(0.08, 96, 10).fitted(0.7)
@@ -269,7 +270,7 @@ def test_bending_makes_nothing_new_and_a_jump_of_vertices_pushes_nothing(monkeyp
 # Heat
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_a_hot_solid_heats_the_cells_it_touches(backend: str) -> None:
     with gf.Fluid(GRID, settings=STILL, backend=backend) as fluid:
         fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (0, 0.45, 0), temperature=8.0, heating=4.0))
@@ -297,7 +298,7 @@ def test_a_hot_solid_heats_the_cells_it_touches(backend: str) -> None:
 # Normals
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_normals_point_out_of_a_ball(backend: str) -> None:
     with gf.Fluid(gf.Grid((32, 32, 32), 1 / 32), backend=backend) as fluid:
         assert not fluid.solid_normals.read().any()
@@ -407,19 +408,28 @@ def test_even_smoke_stays_even_round_a_solid_that_moves(scheme: str, backend: st
         np.testing.assert_allclose(smoke[~solid], 2.0, atol=2e-5)
 
 
+@contextmanager
+def duct(
+    rules: gf.Settings, backend: str, cells: int = 24, thickness: float = 3.0, x: float = 4.5
+) -> Iterator[tuple[gf.Fluid, gf.Obstacle]]:
+    """A duct that begins anew at its end, and the piston at `x` that fills it, which is known there."""
+    slippery = gf.Wall("free")
+    sides = gf.Boundaries(left=gf.Periodic(), right=gf.Periodic(), bottom=slippery, top=slippery)
+    with gf.Fluid(gf.Grid((cells, 4, 1), 1.0), sides, rules, backend=backend) as fluid:
+        box = gf.Box(size=(thickness, 9.0, 9.0))
+        piston = fluid.obstacles.add(gf.Obstacle(box, (x, 2.0, 0.5), slip="free"))
+        fluid.step(1e-6)
+        yield fluid, piston
+
+
 @pytest.mark.parametrize(("cells_a_step", "cfl"), [(1, 5.0), (2, 5.0), (3, 5.0), (3, 1.01)])
 @pytest.mark.parametrize(
     ("scheme", "backend"), by_turns(["semi-lagrangian", "maccormack", "bfecc", "monotone-cubic"])
 )
 def test_a_piston_pushes_all_smoke_on(scheme: str, backend: str, cells_a_step: int, cfl: float) -> None:
     """In a duct that it fills all goes on with it, by whole cells a part of a step, before it and behind."""
-    sides = gf.Boundaries(
-        left=gf.Periodic(), right=gf.Periodic(), bottom=gf.Wall("free"), top=gf.Wall("free")
-    )
     rules = gf.Settings(buoyancy=0.0, advection=scheme, ambient_temperature=2.0, cfl=cfl)
-    with gf.Fluid(gf.Grid((24, 4, 1), 1.0), sides, rules, backend=backend) as fluid:
-        piston = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(3.0, 9.0, 9.0)), (4.5, 2.0, 0.5), slip="free"))
-        fluid.step(1e-6)  # so that it is known where it comes from
+    with duct(rules, backend) as (fluid, piston):
         fields = [np.zeros(fluid.density.read().shape) for _ in range(2)]
         fields[0][..., 6:12], fields[0][..., :3] = (1.0, 0.7, 0.9, 0.2, 0.5, 0.1), (0.3, 0.6, 0.2)
         fields[1][..., 6:12], fields[1][..., :3] = (5.0, 1.0, 4.0, 2.0, 3.0, 2.0), (1.0, 4.0, 2.0)
@@ -444,13 +454,8 @@ def test_a_piston_pushes_all_smoke_on(scheme: str, backend: str, cells_a_step: i
 )
 def test_smoke_between_cells_that_a_piston_came_into_counts_evenly(scheme: str, backend: str) -> None:
     """A slope of smoke goes on as it is, also by parts of cells."""
-    sides = gf.Boundaries(
-        left=gf.Periodic(), right=gf.Periodic(), bottom=gf.Wall("free"), top=gf.Wall("free")
-    )
     rules = gf.Settings(buoyancy=0.0, advection=scheme)
-    with gf.Fluid(gf.Grid((24, 4, 1), 1.0), sides, rules, backend=backend) as fluid:
-        piston = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(3.0, 9.0, 9.0)), (4.5, 2.0, 0.5), slip="free"))
-        fluid.step(1e-6)
+    with duct(rules, backend) as (fluid, piston):
         smoke, flow = np.zeros(fluid.density.read().shape), np.zeros(fluid.velocity.read().shape)
         smoke[...], flow[..., 0] = np.arange(24.0), 1.4
         fluid.density.write(smoke)
@@ -465,13 +470,8 @@ def test_smoke_between_cells_that_a_piston_came_into_counts_evenly(scheme: str, 
 @pytest.mark.parametrize("backend", COMPUTED)
 def test_nothing_burns_in_cells_that_a_solid_came_into(backend: str) -> None:
     """Fuel there is as hot as a quarter of what it was, and moves on unburnt."""
-    sides = gf.Boundaries(
-        left=gf.Periodic(), right=gf.Periodic(), bottom=gf.Wall("free"), top=gf.Wall("free")
-    )
     rules = gf.Settings(buoyancy=0.0, combustion=gf.Combustion(expansion_per_burn=0.0))
-    with gf.Fluid(gf.Grid((24, 4, 1), 1.0), sides, rules, backend=backend) as fluid:
-        piston = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(3.0, 9.0, 9.0)), (4.5, 2.0, 0.5), slip="free"))
-        fluid.step(1e-6)
+    with duct(rules, backend) as (fluid, piston):
         flow = np.zeros(fluid.velocity.read().shape)
         flow[..., 0] = 2.0
         fluid.velocity.write(flow)
@@ -487,13 +487,8 @@ def test_nothing_burns_in_cells_that_a_solid_came_into(backend: str) -> None:
 @pytest.mark.parametrize(("speed", "cfl"), [(0.7, 5.0), (1.3, 5.0), (2.2, 5.0), (0.0, 5.0), (2.2, 0.5)])
 def test_no_smoke_is_seen_through_a_thin_piston(speed: float, cfl: float, backend: str) -> None:
     """What lies before it never comes out behind, also where it jumps over cells; 0: it goes to and fro."""
-    sides = gf.Boundaries(
-        left=gf.Periodic(), right=gf.Periodic(), bottom=gf.Wall("free"), top=gf.Wall("free")
-    )
     rules = gf.Settings(buoyancy=0.0, pressure=gf.Multigrid(2), cfl=cfl)
-    with gf.Fluid(gf.Grid((32, 4, 1), 1.0), sides, rules, backend=backend) as fluid:
-        piston = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(1.0, 9.0, 9.0)), (8.5, 2.0, 0.5), slip="free"))
-        fluid.step(1e-6)
+    with duct(rules, backend, cells=32, thickness=1.0, x=8.5) as (fluid, piston):
         smoke, flow = np.zeros(fluid.density.read().shape), np.zeros(fluid.velocity.read().shape)
         smoke[..., 9:17], flow[..., 0] = 1.0, speed
         fluid.density.write(smoke)
@@ -678,7 +673,7 @@ def test_nothing_is_left_where_a_solid_is_whoever_looked_at_it_first(backend: st
 
 
 @pytest.mark.parametrize("origin", [(0.0, 0.0, 0.0), (3.0, -2.0, 1.0), (0.1, 70.3, -0.7)])
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_a_surface_through_the_middles_of_cells(backend: str, origin: tuple[float, float, float]) -> None:
     """Those cells are solid, all of them: rounding does not tell for each by itself."""
     ball = np.indices((9, 9, 9)) - 4
@@ -702,7 +697,7 @@ def test_a_surface_through_the_middles_of_cells(backend: str, origin: tuple[floa
                 fluid.obstacles.remove(obstacle)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_a_reset_leaves_solids_empty(backend: str) -> None:
     """From the next step on: until then they may be put elsewhere, as in a new fluid."""
     with gf.Fluid(gf.Grid(CELLS, 0.1), backend=backend) as fluid:
@@ -842,7 +837,7 @@ def test_a_picture_shows_obstacles_where_they_are_now(backend: str, ctx: moderng
     frames.release()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 @pytest.mark.parametrize("looked", [False, True], ids=["stepped", "looked at"])
 def test_the_last_solid_leaves_air_of_the_ambient_temperature(backend: str, looked: bool) -> None:
     """It left a hole at 0, which fell: the plain kernels take what was solid for air."""
@@ -866,7 +861,7 @@ def test_the_last_solid_leaves_air_of_the_ambient_temperature(backend: str, look
         assert density[was_solid].min() >= 0.0 and density.max() < 1.0 + 1e-4
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", EVERYWHERE)
 def test_projecting_beside_a_solid_that_grew_leaves_the_mean_pressure(backend: str) -> None:
     """It rose with every call: only a step knew that a solid took room."""
     with gf.Fluid(gf.Grid(CELLS, 0.1), backend=backend) as fluid:

@@ -11,7 +11,7 @@ import moderngl
 import numpy as np
 import pytest
 from inside import inside_shape
-from sharing import DRAWN, REST, by_turns, in_pairs
+from sharing import DRAWN, EVERYWHERE, REST, by_turns, in_pairs
 
 import gpufluid as gf
 from gpufluid.masks import source_mask
@@ -19,7 +19,6 @@ from gpufluid.sources import Source
 
 pytestmark = pytest.mark.usefixtures("one_context")
 
-BACKENDS = ("numpy", "fragment", "compute")
 STILL = gf.Settings(**REST, pressure=gf.Jacobi(0))
 PUT = gf.Settings(**REST, solve_velocity=False)
 GRID = gf.Grid((24, 20, 16), 0.05, (-0.6, 0.0, -0.4))
@@ -474,9 +473,9 @@ def test_noise_takes_some_away_the_same_each_time(shape: Source) -> None:
         given = {"density": 2.0, "noise": 0.8, "noise_size": 0.15, "seed": 5, "edge": "hard", **changes}
         return emitted(backend, gf.Emitter(shape, **given))["density"]
 
-    got = {backend: one(backend) for backend in BACKENDS}
+    got = {backend: one(backend) for backend in EVERYWHERE}
     assert np.array_equal(got["fragment"], one("fragment"))
-    for backend in BACKENDS[1:]:
+    for backend in EVERYWHERE[1:]:
         np.testing.assert_allclose(got[backend], got["numpy"], atol=1e-4)
     inside = got["numpy"][4:12, 5:15, 6:18]
     assert 0.2 <= inside.min() < 0.4 and 0.8 < inside.max() <= 1.0

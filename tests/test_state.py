@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -16,7 +15,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
-from driver import PATIENCE
+from driver import python
 from host import Host
 from sharing import CELLS
 
@@ -655,7 +654,7 @@ assert current_context() is None and current_renderer() is None
 ctx = create_context()
 assert guard_of(ctx).handle is not None and current_context() == guard_of(ctx).handle
 """
-    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, timeout=PATIENCE)
+    done = python("-c", told)
     assert done.returncode == 0, done.stderr
 
 
@@ -779,9 +778,7 @@ def test_a_compatibility_profile_has_more_that_changes_nothing() -> None:
     """As pygame gives it unless asked for another: an alpha test of the host's took the thin smoke away."""
     environment = {**os.environ, "MESA_GL_VERSION_OVERRIDE": "4.5COMPAT"}
     environment["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), *sys.path])
-    done = subprocess.run(
-        [sys.executable, "-c", COMPATIBLE], env=environment, capture_output=True, text=True, timeout=PATIENCE
-    )
+    done = python("-c", COMPATIBLE, env=environment)
     if done.returncode == 77:
         pytest.skip("the driver has none")
     assert done.returncode == 0, done.stderr[-3000:]

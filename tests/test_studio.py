@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import av
 import glfw
 import numpy as np
 import pytest
+from driver import python
 from PIL import Image
 from xvfb import needs_the_studio, report_of, run_under_xvfb
 
@@ -455,14 +454,7 @@ def test_the_command_without_imgui_says_what_to_install(tmp_path: Path) -> None:
 
 def test_the_command_needs_a_display(tmp_path: Path) -> None:
     hidden = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
-    done = subprocess.run(
-        [sys.executable, "-m", "gpufluid", "studio"],
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=hidden,
-    )
+    done = python("-m", "gpufluid", "studio", cwd=tmp_path, env=hidden)
     assert done.returncode == 2
     assert done.stderr.strip() == "gpufluid: error: the studio needs a display, and there is none here"
 

@@ -7,17 +7,14 @@ import time
 from typing import Any
 
 import pytest
-from xvfb import needs_the_studio, report_of
+from xvfb import needs_the_studio, session_of
 
 from gpufluid.app.twice import STANDS, Message, Twice
 
 NAMES = ["left", "source", "sparks"]
 
 
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the session saw."""
-    return report_of("names_session.py", tmp_path_factory.mktemp("session"))
+session = session_of("names_session.py")
 
 
 @needs_the_studio

@@ -17,7 +17,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
-from driver import PATIENCE
+from driver import PATIENCE, python
 from host import Host
 
 import gpufluid as gf
@@ -539,14 +539,7 @@ def test_without_compute_and_images(version: str, tmp_path: Path) -> None:
         "MESA_GL_VERSION_OVERRIDE": version,
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
     }
-    done = subprocess.run(
-        [sys.executable, "-m", "gpufluid", "info"],
-        env=environment,
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    done = python("-m", "gpufluid", "info", env=environment, check=True)
     if f"OpenGL           {version}\n" not in done.stdout:
         pytest.skip("the driver gives another version")
     (file,) = tmp_path.iterdir()

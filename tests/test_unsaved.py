@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from xvfb import needs_the_studio, report_of
+from xvfb import needs_the_studio, session_of
 
 pytestmark = needs_the_studio
-
-
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the session saw."""
-    return report_of("unsaved_session.py", tmp_path_factory.mktemp("session"))
+session = session_of("unsaved_session.py")
 
 
 def test_without_the_panel_or_changes_nothing_is_asked(session: dict[str, Any]) -> None:

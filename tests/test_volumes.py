@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from driver import python
 
 import gpufluid as gf
 from gpufluid.gl.field import Field
@@ -482,12 +483,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, suffix: str) -> None:
         except gf.GpufluidError as error:
             print(error)
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code), tmp_path / f"a{suffix}"],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
+    done = python("-c", textwrap.dedent(code), tmp_path / f"a{suffix}", check=True)
     assert f"a{suffix}: could not be written: File too large" in done.stdout
     assert list(tmp_path.iterdir()) == []
 

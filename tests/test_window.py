@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import subprocess
 import sys
 from pathlib import Path
 from threading import Thread
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from driver import python
 from PIL import Image
 from xvfb import needs_a_screen, report_of, run_under_xvfb
 
@@ -361,24 +361,8 @@ def test_a_scene_with_a_context_of_its_own_becomes_a_film(tmp_path: Path) -> Non
 
 
 def test_a_display_that_is_not_there_becomes_a_film(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "gpufluid",
-            "demo",
-            "--frames",
-            "1",
-            "--size",
-            "32x32",
-            "--cells",
-            "8",
-            "12",
-            "8",
-        ],
-        check=False,
-        capture_output=True,
-        text=True,
+    done = python(
+        *["-m", "gpufluid", "demo", "--frames", "1", "--size", "32x32", "--cells", "8", "12", "8"],
         cwd=tmp_path,
         env={**os.environ, "DISPLAY": ":9753"},
     )

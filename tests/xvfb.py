@@ -47,3 +47,13 @@ def report_of(program: str, folder: Path, **variables: str) -> dict[str, Any]:
     assert done.returncode == 0, done.stderr
     report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return report
+
+
+def session_of(program: str) -> Any:
+    """A fixture of a module: what a `program` of the tests saw, run once for all its tests."""
+
+    @pytest.fixture(scope="module")
+    def session(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+        return report_of(program, tmp_path_factory.mktemp("session"))
+
+    return session

@@ -20,6 +20,7 @@ from gpufluid.app.timing import (
     measure_numpy,
     measure_picture,
 )
+from gpufluid.backend import released
 from gpufluid.checks import whole_number
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.fluid import BACKENDS
@@ -102,14 +103,11 @@ def run(given: argparse.Namespace) -> int:
         from gpufluid.gl.contexts import create_context
 
         samples = args.samples or SAMPLES
-        ctx = create_context()
-        try:
+        with released(create_context()) as ctx:
             baseline = args.baseline and args.profile == "plain"
             report = measure_gl(ctx, case, args.backend, samples, baseline)
             if args.render:
                 report["render_ms"] = measure_picture(ctx, case, args.backend, samples, args.method)
-        finally:
-            ctx.release()
     for line in lines(report):
         print(line)
     if args.json:
@@ -130,11 +128,8 @@ def _page(path: Path, samples: int) -> int:
     from gpufluid.app.performance import write_page
     from gpufluid.gl.contexts import create_context
 
-    ctx = create_context()
-    try:
+    with released(create_context()) as ctx:
         write_page(path, ctx, samples)
-    finally:
-        ctx.release()
     print(f"wrote {path.absolute()}")
     return 0
 

@@ -28,6 +28,7 @@ from gpufluid.stops import ENDS
 
 OFF_SCREEN = "Without a display, it writes NAME.mp4 and NAME.png into the current folder"
 TAKEN = (  # arguments that `Outputs` takes as they are
+    *("out", "overwrite", "transparent"),
     *("format", "bits", "motion", "volumes", "volume_format", "fields", "up"),
     *("flip_book", "flow_map", "flow_axis", "columns", "save"),
 )
@@ -272,16 +273,13 @@ def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch:
         make = _resumed(make, name, args.resume)
     play(
         make,
+        Outputs(**{option: getattr(args, option) for option in TAKEN}, goes_on=args.resume is not None),
         name=name,
         frames=args.frames,
-        out=args.out,
         size=args.size,
-        overwrite=args.overwrite,
         fps=args.fps,
-        transparent=args.transparent,
-        watch=watch,
-        more=Outputs(**{name: getattr(args, name) for name in TAKEN}, goes_on=args.resume is not None),
         progress=not args.quiet,
+        watch=watch,
         last=args.last,
     )
     return 0

@@ -13,11 +13,11 @@ import glfw
 from gpufluid.app import orbit
 from gpufluid.app.edits import STRONGER
 from gpufluid.app.hands import Brush, Drag, grasp, move_view
+from gpufluid.backend import release
 
 if TYPE_CHECKING:
     from gpufluid.app.player import Player
 
-TURN = 12.0  # pixels of a drag that one press of an arrow key stands for
 # the key that a Mac's keyboard has delete on is backspace elsewhere, and to glfw
 REMOVES = (glfw.KEY_DELETE, *((glfw.KEY_BACKSPACE,) if sys.platform == "darwin" else ()))
 KEYS = (
@@ -61,10 +61,10 @@ class Controls:
         self.pointer: tuple[float, float] = glfw.get_cursor_pos(handle)
         self.drag: Drag | None = None
         turns = {
-            glfw.KEY_LEFT: (-TURN, 0.0),
-            glfw.KEY_RIGHT: (TURN, 0.0),
-            glfw.KEY_UP: (0.0, TURN),
-            glfw.KEY_DOWN: (0.0, -TURN),
+            glfw.KEY_LEFT: (-orbit.TURN, 0.0),
+            glfw.KEY_RIGHT: (orbit.TURN, 0.0),
+            glfw.KEY_UP: (0.0, orbit.TURN),
+            glfw.KEY_DOWN: (0.0, -orbit.TURN),
         }
         self._held_actions: dict[Key, Callable[[], None]] = {  # those that a key held down repeats
             **{key: partial(player.turn, *by) for key, by in turns.items()},
@@ -82,7 +82,7 @@ class Controls:
             **dict.fromkeys(REMOVES, player.remove),
             glfw.KEY_F2: player.rename,
             "r": player.record,
-            "s": player.snap,
+            "s": player.recording.snap,
             "f": player.frame_all,
             "h": player.help,
             glfw.KEY_TAB: player.show_studio,
@@ -104,8 +104,7 @@ class Controls:
 
     def let_go(self) -> None:
         """Hold nothing more."""
-        if self.drag is not None:
-            self.drag.release()
+        release(self.drag)
         self.drag = None
 
     def _on_key(self, handle: Any, key: int, code: int, action: int, mods: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -376,19 +376,18 @@ class History:
 
     def undo(self, scene: Scene) -> bool:
         """Undo what was done last; False where there is nothing. Raises GpufluidError where that is gone."""
-        if not self.done:
-            return False
-        self.done[-1].undo(scene)
-        self.undone.append(self.done.pop())
-        self._open = False
-        return True
+        return self._move(self.done, self.undone, lambda edit: edit.undo(scene))
 
     def redo(self, scene: Scene) -> bool:
         """Do again what was undone last; False where there is nothing. Raises as `undo` does."""
-        if not self.undone:
+        return self._move(self.undone, self.done, lambda edit: edit.do(scene))
+
+    def _move(self, source: list[Edit], target: list[Edit], way: Callable[[Edit], None]) -> bool:
+        """Do the last edit of `source` a `way`, and move it to `target`; False where there is none."""
+        if not source:
             return False
-        self.undone[-1].do(scene)
-        self.done.append(self.undone.pop())
+        way(source[-1])
+        target.append(source.pop())
         self._open = False
         return True
 

@@ -30,10 +30,6 @@ class Stage(Protocol):
         """Of the whole, in the units of the pointer."""
 
     @property
-    def forward(self) -> NDArray[np.float64]:
-        """Where the camera looks, a vector of length 1."""
-
-    @property
     def opened(self) -> float:
         """How many times as high as its camera sees the picture shows it, at one depth."""
 
@@ -74,7 +70,7 @@ class Brush:
     def __init__(self, stage: Stage, hand: Callable[[], Hand | None]) -> None:
         self.stage, self.hand = stage, hand
         ray = stage.ray(*stage.pointer)
-        self.anchor, self.normal = pick.depth_for_hand(stage.scene.fluid, ray, stage.forward)
+        self.anchor, self.normal = pick.depth_for_hand(stage.scene.fluid, ray, forward_of(stage.scene.camera))
         met = ray.meets(self.anchor, self.normal)
         self.point: NDArray[np.float64] = self.anchor if met is None else met
         self.last = self.point

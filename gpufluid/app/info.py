@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 import gpufluid
+from gpufluid.backend import released
 from gpufluid.errors import GpufluidError
 from gpufluid.grid import Grid
 from gpufluid.layout import layouts
@@ -67,8 +68,7 @@ def device_lines(trial: bool = False) -> Iterator[str]:
     from gpufluid.gl.contexts import create_context
     from gpufluid.gl.trial import choose, tune
 
-    ctx = create_context()
-    try:
+    with released(create_context()) as ctx:
         if trial:
             tune(ctx)
         choice = choose(ctx)
@@ -88,8 +88,6 @@ def device_lines(trial: bool = False) -> Iterator[str]:
         n = largest_cube(device.max_texture_size)
         yield f"largest grid     {n} x {n} x {n} cells by texture size; memory may allow less"
         device.release()
-    finally:
-        ctx.release()
 
 
 _READING = {"image": "imageLoad", "texel": "texelFetch", "nearest": "texture() at texel centres"}

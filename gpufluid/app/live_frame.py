@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 from gpufluid.app import orbit
 from gpufluid.app.hands import Brush, Drag, grasp, move_view
 from gpufluid.app.notebook import NotebookStage
+from gpufluid.backend import release
 from gpufluid.errors import GpufluidError
 from gpufluid.io.images import png_bytes
 
 LEFT = 1  # a button
 NOTCH = 100.0  # pixels that a notch of a mouse's wheel scrolls a page by
-TURN = 12.0  # pixels of a drag that one press of an arrow key stands for
 EARLY = 0.002  # seconds a frame may come before its time
 
 
@@ -61,10 +61,10 @@ class LiveFrame(RemoteFrameBuffer):  # type: ignore[misc]  # has no types
         self._keys: dict[str, Callable[[], object]] = {
             " ": self.pause,
             ".": self.single_step,
-            "ArrowLeft": lambda: turn(-TURN, 0.0),
-            "ArrowRight": lambda: turn(TURN, 0.0),
-            "ArrowUp": lambda: turn(0.0, TURN),
-            "ArrowDown": lambda: turn(0.0, -TURN),
+            "ArrowLeft": lambda: turn(-orbit.TURN, 0.0),
+            "ArrowRight": lambda: turn(orbit.TURN, 0.0),
+            "ArrowUp": lambda: turn(0.0, orbit.TURN),
+            "ArrowDown": lambda: turn(0.0, -orbit.TURN),
         }
         self.request_draw()
 
@@ -191,6 +191,5 @@ class LiveFrame(RemoteFrameBuffer):  # type: ignore[misc]  # has no types
             self.print(f"gpufluid: {error}")
 
     def _let_go(self) -> None:
-        if self._drag is not None:
-            self._drag.release()
-            self._drag = None
+        release(self._drag)
+        self._drag = None

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.app.hands import Brush, forward_of
+from gpufluid.app.hands import Brush
 from gpufluid.app.play import checked_scene
 from gpufluid.app.studio_pick import Ray, ray_through
+from gpufluid.backend import released
 from gpufluid.checks import check_size, finite_number
 from gpufluid.errors import GpufluidError, MissingDependencyError, counted
 from gpufluid.files import whole_file
@@ -88,11 +89,8 @@ def show(
             return LiveFrame(NotebookStage(scene, renderer, size, before))
     require_av()
     require_pillow()
-    stage = NotebookStage(scene, renderer, size, before)
-    try:
+    with released(NotebookStage(scene, renderer, size, before)) as stage:
         return _filmed(stage, seconds)
-    finally:
-        stage.release()
 
 
 def _scene_of(
@@ -181,11 +179,6 @@ class NotebookStage:
     def opened(self) -> float:
         """The picture shows what the camera sees."""
         return 1.0
-
-    @property
-    def forward(self) -> NDArray[np.float64]:
-        """Where the camera looks, a vector of length 1."""
-        return forward_of(self.scene.camera)
 
     def ray(self, x: float, y: float) -> Ray:
         """The ray through a point of the picture, pixels, y downward."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 
-from gpufluid.view import Camera
+from gpufluid.view import STEEPEST, Camera
 
-MAX_ELEVATION = 89.0  # degrees; straight up or down the camera would have no "up"
+TURN = 12.0  # pixels of a drag that one press of an arrow key stands for
 ZOOM_STEP = 0.88  # distance after one notch of the wheel, as a share of the distance before it
 
 
@@ -18,7 +18,7 @@ def rotate(camera: Camera, dx: float, dy: float, height: float) -> None:
     degrees = 180.0 / height
     # Wrapped to -180 .. 180, so that hours of turning lose no precision.
     camera.azimuth = (camera.azimuth - dx * degrees + 180.0) % 360.0 - 180.0
-    camera.elevation = min(max(camera.elevation + dy * degrees, -MAX_ELEVATION), MAX_ELEVATION)
+    camera.elevation = min(max(camera.elevation + dy * degrees, -STEEPEST), STEEPEST)
 
 
 def pan(camera: Camera, dx: float, dy: float, height: float, opened: float = 1.0) -> None:

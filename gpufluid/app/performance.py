@@ -25,7 +25,8 @@ from gpufluid.app.timing import (
     timed,
     warm_up,
 )
-from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.backend import release
+from gpufluid.errors import GpufluidError, needs
 from gpufluid.files import whole_file
 from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
@@ -96,10 +97,8 @@ def write_page(path: Path, ctx: moderngl.Context, samples: int = SAMPLES, sizes:
     if path.suffix != ".md":
         raise GpufluidError(f"{path}: the page's name must end in .md")
     check_new_file(path, overwrite=True)  # before minutes are spent
-    try:
+    with needs("matplotlib", "plotting what was measured"):
         import matplotlib as mpl
-    except ImportError:
-        raise MissingDependencyError("matplotlib", "plotting what was measured") from None
     mpl.use("Agg")
     from gpufluid.gl.backend import GLBackend
     from gpufluid.gl.trial import choose
@@ -181,8 +180,7 @@ def _steps(
                 found["MiB"] = first.backend.device.field_bytes / 2**20
                 found["own"] = median(timed(first.step, first.backend.finish)[1] for _ in range(samples))
         finally:
-            for subject in subjects.values():
-                subject.release()
+            release(*subjects.values())
     return found
 
 
@@ -328,8 +326,7 @@ def _stages(ctx: moderngl.Context, n: int, samples: int) -> Iterator[str]:
         found = _in_turns(subjects, samples)
         rows.append((profile, *map(_ms, found.values())))
         heads = ("", *subjects)
-        for subject in subjects.values():
-            subject.release()
+        release(*subjects.values())
     yield from _table(heads, rows)
 
 
@@ -383,8 +380,7 @@ def _full_and_tenth(ctx: moderngl.Context, n: int, backend: str, **rules: Any) -
     for fluid, tenth in zip(fluids, (False, True), strict=True):
         fluid.density.write(smoke(n, tenth))
     yield fluids
-    for fluid in fluids:
-        fluid.release()
+    release(*fluids)
 
 
 def _light_and_slices(
@@ -402,8 +398,7 @@ def _light_and_slices(
         walks = [partial(volume.prepare, fluid, look) for volume, fluid in pairs]
         draws = [partial(volume.draw, fluid, camera, target, None, look) for volume, fluid in pairs]
         taken = {name: _after_its_like(ctx, w, samples) for name, w in (("light", walks), ("slices", draws))}
-    for volume in volumes:
-        volume.release()
+    release(*volumes)
     target.release()
     return taken
 

@@ -71,41 +71,27 @@ def run(
     computed, and leaves no file then.
     """
     name = Path(sys.argv[0]).stem if sys.argv and sys.argv[0].endswith(".py") else "gpufluid"
-    play(
-        scene,
-        name=name,
-        frames=frames,
-        out=out,
-        still=still,
-        size=size,
-        overwrite=overwrite,
-        fps=fps,
-        progress=progress,
-        transparent=transparent,
-    )
+    wanted = Outputs(out=out, still=still, transparent=transparent, overwrite=overwrite)
+    play(scene, wanted, name=name, frames=frames, size=size, fps=fps, progress=progress)
 
 
 def play(
     scene: Scene | Callable[..., Scene | Iterator[Any]],
+    wanted: Outputs,
     *,
     name: str,
     frames: int | None = None,
-    out: Name | None = None,
-    still: Name | None = None,
     size: tuple[int, int] | None = None,
-    overwrite: bool = False,
     fps: float | None = None,
     progress: bool = True,
-    transparent: bool = False,
     watch: Path | None = None,
-    more: Outputs | None = None,
     last: bool = False,
 ) -> None:
-    """As :func:`run`, with the name that files get where none is given.
+    """As :func:`run`, with all that can be `wanted` off screen, and the name of files that are given none.
 
-    watch: a file; a window builds the scene anew when that has changed. more: what else is written, and how;
-    off screen, too. last: the process ends with this, so that after Ctrl-C nothing waits for the GPU to have
-    drawn what nobody wants, as releasing its context would.
+    watch: a file; a window builds the scene anew when that has changed. last: the process ends with this, so
+    that after Ctrl-C nothing waits for the GPU to have drawn what nobody wants, as releasing its context
+    would.
     """
     if isinstance(scene, Scene):
         checked_scene(scene)
@@ -118,7 +104,6 @@ def play(
         size = check_size(size)
     if fps is not None:
         fps = finite_number(fps, "fps", above=0.0)
-    wanted = replace(more or Outputs(), out=out, still=still, overwrite=overwrite, transparent=transparent)
     wanted = wanted.check()  # options of what is not written are no options of a window
     shown = has_display()
     if not wanted.wanted and shown:

@@ -12,13 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import glfw
-import numpy as np
-from numpy.typing import NDArray
 
 from gpufluid.app import orbit
 from gpufluid.app.controls import KEYS, Controls
 from gpufluid.app.edits import Cells, History, Regrid, blow, strengthen
-from gpufluid.app.hands import forward_of, move_view
+from gpufluid.app.hands import move_view
 from gpufluid.app.notice import Notice
 from gpufluid.app.recording import Recording
 from gpufluid.app.scene_maker import SceneMaker
@@ -26,6 +24,7 @@ from gpufluid.app.streams import tell
 from gpufluid.app.studio_pick import Ray, ray_through
 from gpufluid.app.twice import Message, Twice
 from gpufluid.app.window import Window
+from gpufluid.backend import release
 from gpufluid.errors import GpufluidError, MissingDependencyError, counted
 from gpufluid.files import readable
 from gpufluid.gl.contexts import is_software
@@ -304,11 +303,6 @@ class Player:
         return ray_through(self.camera, width / height, across, up)
 
     @property
-    def forward(self) -> NDArray[np.float64]:
-        """Where the camera looks, a vector of length 1."""
-        return forward_of(self.scene.camera)
-
-    @property
     def height(self) -> int:
         """Of the window, in the units of the pointer."""
         return max(glfw.get_window_size(self.window.handle)[1], 1)
@@ -525,10 +519,6 @@ class Player:
         if self.studio is not None and self.studio.shown:
             self.studio.naming.open(self.studio.editor.selected)
 
-    def snap(self) -> None:
-        """Save the picture as a numbered PNG file."""
-        self.recording.snap()
-
     def record(self, suffix: str = ".mp4") -> None:
         """Begin a film (".mp4") or a folder of pictures ("") under the first free number, or end it."""
         if self.recording.on:
@@ -591,12 +581,10 @@ class Player:
     def release(self) -> None:
         """Finish the film, and release the studio, the renderer and the scene."""
         self.recording.end()
-        if self.studio is not None:
-            self.studio.release()
-            self.studio = None
-        if self._notice is not None:
-            self._notice.release()
-            self._notice = None
+        release(self.studio)
+        self.studio = None
+        release(self._notice)
+        self._notice = None
         self.renderer.release()
         self.scene.release()
 

@@ -24,6 +24,7 @@ from gpufluid.app.studio_rows import Rows, Section
 from gpufluid.app.studio_sections import Cells, Flow, Passes, Picture, Views
 from gpufluid.app.studio_sides import Sides
 from gpufluid.app.studio_ui import Ui, imgui
+from gpufluid.backend import release
 from gpufluid.scene_saving import is_script
 
 if TYPE_CHECKING:
@@ -106,8 +107,7 @@ class Studio:
 
     def release(self) -> None:
         """Release the panel and the views."""
-        for section in (self.objects, self.picture, self.views):
-            section.release()
+        release(self.objects, self.picture, self.views)
         self.ui.release()
 
     # -- input ---------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ class Studio:
         )
         recording = player.recording.on
         self._rows.buttons(
-            ("Snap", player.snap, False),
+            ("Snap", player.recording.snap, False),
             ("Stop" if recording else "Record", self.files.record, recording),
             ("Undo", player.undo if player.history.done else None, False),
             ("Redo", player.redo if player.history.undone else None, False),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from gpufluid.app.edits import (
@@ -66,6 +66,10 @@ class Editor:
             self.select(path or (self._path if here is not None and anew else None))
         return self._path
 
+    def fluid_at(self, path: Path) -> Fluid:
+        """The one in which the object at `path` is; lights and views are of several, and it is the first."""
+        return self.scene.fluids[int(path[1])] if path[0] == "fluids" else self.scene.fluid
+
     def select(self, path: Path | None) -> None:
         """Show the fields of what lies at `path`, and choose its box."""
         self._path, self._chosen = path, None
@@ -95,17 +99,16 @@ class Editor:
 
     def change(self, path: Path, value: Any, words: Any = None) -> bool:
         """Change what lies at `path`; whether that could be. words: see `Change`."""
-        try:
-            self.player.history.change(self.scene, path, value, words)
-        except GpufluidError as error:
-            self.say(str(error))
-            return False
-        return True
+        return self._could(lambda: self.player.history.change(self.scene, path, value, words))
 
     def make(self, edit: Edit) -> bool:
         """Do `edit`; whether that could be."""
+        return self._could(lambda: self.player.history.make(self.scene, edit))
+
+    def _could(self, work: Callable[[], None]) -> bool:
+        """Do `work`, or say why that cannot be; whether it could."""
         try:
-            self.player.history.make(self.scene, edit)
+            work()
         except GpufluidError as error:
             self.say(str(error))
             return False
@@ -142,7 +145,7 @@ class Editor:
         *path, index = self.selected
         assert isinstance(index, int)
         thing, name = value_at(self.scene, self.selected), self.name_at(self.selected)
-        other = beside(thing, self.scene.fluids[int(path[1])] if path[0] == "fluids" else self.scene.fluid)
+        other = beside(thing, self.fluid_at(self.selected))
         called = None if name is None else free_name(self.scene, name)
         if self.make(Duplication(tuple(path), index, called, other)):
             self.select((*path, index + 1))

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpufluid.app import studio_pick as pick
 from gpufluid.app.edits import Path, value_at
-from gpufluid.app.hands import Brush
+from gpufluid.app.hands import Brush, forward_of
 from gpufluid.app.studio_editor import Editor
 from gpufluid.app.studio_fields import Range, meaning
 from gpufluid.app.studio_rows import Rows, Section
@@ -107,9 +107,9 @@ class Move:
         name = pick.anchor_name(thing)
         if name is None:
             return  # it was undone, or the scene itself did it: a wind is everywhere again
-        fluid = scene.fluids[int(self.path[1])] if self.path[0] == "fluids" else scene.fluid
+        fluid = self.editor.fluid_at(self.path)
         flat = fluid.grid.dimensions == 2
-        forward = np.array([0.0, 0.0, 1.0]) if flat else player.forward
+        forward = np.array([0.0, 0.0, 1.0]) if flat else forward_of(scene.camera)
         handle = player.window.handle
         shift = any(
             glfw.get_key(handle, key) == glfw.PRESS for key in (glfw.KEY_LEFT_SHIFT, glfw.KEY_RIGHT_SHIFT)

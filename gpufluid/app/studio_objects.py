@@ -159,7 +159,7 @@ class Objects(Section):
         if not name:
             return
         file, folder = found(name, self.files.folder), self.files.folder
-        grid = self.editor.scene.fluids[int(path[1])].grid
+        grid = self.editor.fluid_at(path).grid
         try:
             with catch_warnings(record=True) as warned:
                 simplefilter("always")

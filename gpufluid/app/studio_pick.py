@@ -185,7 +185,7 @@ def outline(thing: Any, fluid: Fluid) -> list[Floats]:
         return box_lines(fluid)
     elif shape is None:
         radius = thing.radius if isinstance(thing, PLACED) else 0.0
-        lines = _rings(np.zeros(3), max(radius, HANDLE * max(fluid.grid.size)))
+        lines = _rings(max(radius, HANDLE * max(fluid.grid.size)))
         if isinstance(thing, SpotLight):
             lines += _cone(thing, 0.25 * max(fluid.grid.size))
     else:
@@ -207,23 +207,16 @@ def _form_lines(shape: Any) -> list[Floats]:
     if form.kind == HALF_SPACE:
         square = np.array([(-1, 0, -1), (1, 0, -1), (1, 0, 1), (-1, 0, 1), (-1, 0, -1)], float)
         return [0.25 * square, np.array([(0, 0, 0), (0, 0.15, 0)], float)]
-    if form.kind == ROUND:
-        radius, height = core[0], core[1]
-        ends = [_circle(1) * radius + [0.0, y, 0.0] for y in (-height, height)]
-        sides = [np.stack([ends[0][i], ends[1][i]]) for i in range(0, ROUND_PARTS, ROUND_PARTS // 4)]
-        return ends + sides
     if not core.any():
-        return _rings(np.zeros(3), r)
-    if r:  # a capsule
-        low, high = (np.array([0.0, y, 0.0]) for y in (-core[1], core[1]))
-        rings = [_circle(1) * r + end for end in (low, high)]
-        sides = [np.stack([rings[0][i], rings[1][i]]) for i in range(0, ROUND_PARTS, ROUND_PARTS // 4)]
-        caps = []
-        for axis in (0, 2):
-            ring = _circle(axis) * r
-            caps += [np.where(ring[:, 1:2] >= 0.0, ring + high, ring + low)]
-        return rings + sides + caps
-    return [line * core for line in _cube()]
+        return _rings(r)
+    if form.kind == BOX and not r:
+        return [line * core for line in _cube()]
+    # a cylinder, or a capsule
+    low, high = (np.array([0.0, y, 0.0]) for y in (-core[1], core[1]))
+    ends = [_circle(1) * (r or core[0]) + end for end in (low, high)]
+    sides = [np.stack([ends[0][i], ends[1][i]]) for i in range(0, ROUND_PARTS, ROUND_PARTS // 4)]
+    halves = [_circle(axis) * r for axis in ((0, 2) if r else ())]
+    return ends + sides + [np.where(ring[:, 1:2] >= 0.0, ring + high, ring + low) for ring in halves]
 
 
 def _circle(axis: int) -> Floats:
@@ -246,8 +239,8 @@ def _cone(light: SpotLight, length: float) -> list[Floats]:
     return [ring, *(np.stack([np.zeros(3), ring[i]]) for i in range(0, ROUND_PARTS, ROUND_PARTS // 4))]
 
 
-def _rings(center: Floats, radius: float) -> list[Floats]:
-    return [_circle(axis) * radius + center for axis in range(3)]
+def _rings(radius: float) -> list[Floats]:
+    return [_circle(axis) * radius for axis in range(3)]
 
 
 def _cube() -> list[Floats]:

@@ -22,6 +22,7 @@ from gpufluid.app.studio_new import name_in
 from gpufluid.app.studio_rows import Rows, Section, choice
 from gpufluid.app.studio_ui import at_every_key, imgui
 from gpufluid.app.studio_views import CHARTS, CHARTS_TOLD, Shown, renderer_items, view_for
+from gpufluid.backend import released
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView
 from gpufluid.grid import Grid
@@ -243,15 +244,13 @@ class Views(Section):
         """
         scene, found = self.editor.scene, False
         for shown in scene.views:
-            trial = SceneViews(self.editor.player.window.ctx)
             try:
-                trial.follow(scene.fluids, [shown], scene.box_names)
+                with released(SceneViews(self.editor.player.window.ctx)) as trial:
+                    trial.follow(scene.fluids, [shown], scene.box_names)
             except GpufluidError:
                 shown.visible = False
                 scene.hold(shown, "visible")
                 found = True
-            finally:
-                trial.release()
         return found
 
     # -- charts --------------------------------------------------------------------------------------------
@@ -264,7 +263,7 @@ class Views(Section):
             changed, on = imgui.checkbox(name, name in used)
             self.rows.tip(CHARTS_TOLD[name])
             if changed and on:
-                self.charts.append(Shown.of(name, editor.player.window.ctx, editor.box))
+                self.charts.append(Shown(name, editor.player.window.ctx, editor.box))
             elif changed:
                 self.drop(used[name])
             elif on:

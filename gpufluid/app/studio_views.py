@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import typing
-from dataclasses import dataclass, field
 from typing import Any
 
 import moderngl
@@ -70,23 +69,14 @@ CHARTS_TOLD = {
 }
 
 
-@dataclass
 class Shown:
-    """A chart in use. box: the number of the fluid that it shows."""
+    """One of CHARTS in use, of fluid number `box`. items: what can be set of it. Raises as the chart does."""
 
-    name: str
-    view: Any
-    box: int = 0
-    items: tuple[Item, ...] = field(default=())
-
-    def __post_init__(self) -> None:
+    def __init__(self, name: str, ctx: moderngl.Context, box: int) -> None:
+        self.name, self.box = name, box
+        self.view: Any = CHARTS[name](ctx)
         items = parameters(type(self.view))
         self.items = tuple(i for i in items if hasattr(self.view, i.name) and _settable(self.view, i.name))
-
-    @classmethod
-    def of(cls, name: str, ctx: moderngl.Context, box: int) -> Shown:
-        """One of CHARTS, of one box. Raises GpufluidError as the chart does."""
-        return cls(name, CHARTS[name](ctx), box)
 
     def draw(self, scene: Scene, renderer: FrameRenderer) -> None:
         """Draw it over the picture. Raises GpufluidError as the chart does."""

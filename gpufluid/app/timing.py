@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpufluid.backend import Backend
+from gpufluid.backend import Backend, release
 from gpufluid.boundaries import Boundaries
 from gpufluid.fluid import Fluid
 from gpufluid.grid import Grid
@@ -174,9 +174,7 @@ def copy_bandwidth(ctx: moderngl.Context, software: bool) -> float:
         other.bind_to_storage_buffer(1)
         ways.append(partial(copy.run, size // COPIED_EACH))
     times = [median(timed(way, ctx.finish)[0] for _ in range(SAMPLES)) for way in ways]
-    for thing in (one, other, copy):
-        if thing is not None:
-            thing.release()
+    release(one, other, copy)
     return 2.0 * size / (min(times) * 1e-3)
 
 
@@ -240,8 +238,7 @@ def measure_gl(
         "compile_ms": max(subjects[0].first_ms - median(subjects[0].step_ms), 0.0),
         "field_bytes": device.field_bytes,
     }
-    for subject in subjects:
-        subject.release()
+    release(*subjects)
     return report
 
 

@@ -219,8 +219,7 @@ class GLBackend:
         try:
             yield
         except BaseException:
-            for field in made:
-                field.release()
+            release(*made)
             raise
         finally:
             self.device.made = None

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 import moderngl
 import numpy as np
 
+from gpufluid.backend import release
 from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
 from gpufluid.gl.messages import take
@@ -162,5 +163,4 @@ def _rounds(ctx: moderngl.Context, stage: str, drawn: frozenset[tuple[int, str]]
 def _release(ctx: moderngl.Context, target: moderngl.Framebuffer, *others: moderngl.Texture) -> None:
     ctx.detect_framebuffer(0).use()  # or moderngl would bind a name that is no more
     target.release()
-    for thing in others:
-        thing.release()
+    release(*others)

@@ -11,6 +11,7 @@ from weakref import WeakSet, finalize
 
 import moderngl
 
+from gpufluid.backend import released
 from gpufluid.errors import GLUnavailableError
 from gpufluid.gl.calls import a_context, calls, current_renderer
 from gpufluid.gl.programs import compiled
@@ -130,11 +131,8 @@ def is_software(ctx: moderngl.Context | None = None) -> bool:
     renderer = calls(ctx).renderer if ctx is not None else current_renderer()
     if renderer is not None:
         return names_software(renderer)
-    own = create_context()
-    try:
+    with released(create_context()) as own:
         return names_software(calls(own).renderer)
-    finally:
-        own.release()
 
 
 def names_software(renderer: str) -> bool:

@@ -10,7 +10,7 @@ from weakref import WeakSet
 
 import moderngl
 
-from gpufluid.backend import Pace
+from gpufluid.backend import Pace, release
 from gpufluid.debugging import switches
 from gpufluid.errors import GLUnavailableError, GpufluidError, one_of
 from gpufluid.gl.calls import a_context, calls
@@ -324,8 +324,7 @@ class Device(Measured):
 
     def release(self) -> None:
         """Release the samplers, and with the last device of the context its programs. Idempotent."""
-        for vertex_array in self._fullscreen.values():
-            vertex_array.release()
+        release(*self._fullscreen.values())
         self._fullscreen.clear()
         self._kept.clear()
         if not self._released:

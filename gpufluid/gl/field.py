@@ -9,6 +9,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.backend import release, released
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
@@ -204,12 +205,9 @@ class Field:
         pacer = self.device.pace.pacer
         if pacer is None:
             return self._unpacked(self.front.read(alignment=1))
-        late = self.later()
-        try:
+        with released(self.later()) as late:
             pacer.wait(late)
             return self.layout.unflatten(late.read())
-        finally:
-            late.release()
 
     def _unpacked(self, raw: bytes | NDArray[np.floating]) -> NDArray[np.floating]:
         width, height = self.layout.texture_size
@@ -335,6 +333,5 @@ class PartedField(Field):
         """Release the textures; idempotent."""
         let_go(*self._across)
         self._across = ()
-        for part in self._others:
-            part.release()
+        release(*self._others)
         super().release()

@@ -8,6 +8,7 @@ from weakref import ReferenceType, WeakKeyDictionary, finalize, ref
 import moderngl
 import numpy as np
 
+from gpufluid.backend import release
 from gpufluid.mesh import Family, Mesh, normals_of, parted_at_creases
 
 
@@ -35,8 +36,7 @@ class _Drawable:
     def release(self) -> None:
         if self.gone is not None:
             self.gone.detach()
-        for array in self.arrays.values():
-            array.release()
+        release(*self.arrays.values())
         self.arrays.clear()
         self.vertices.release()
         self.indices.release()

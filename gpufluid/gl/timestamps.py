@@ -11,7 +11,7 @@ import moderngl
 
 from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
-from gpufluid.stopwatch import COUNTS, SLACK, UNKNOWN, Costs, Delays
+from gpufluid.stopwatch import COUNTS, SLACK, UNKNOWN, Delays, Watch
 
 MOST = 2048  # time stamps on their way; no more are asked for then
 
@@ -23,16 +23,15 @@ def takes_timestamps(ctx: moderngl.Context) -> bool:
     return bits.value > 0
 
 
-class TimestampWatch:
+class TimestampWatch(Watch):
     """By the GPU's own clock. Nothing waits: a pass of this call is known some calls later.
 
     Time stamps (OpenGL 3.3) do not mind what queries of time the host has running, as elapsed times would.
     """
 
     def __init__(self, ctx: moderngl.Context, clock: Callable[[], float] = perf_counter) -> None:
-        self.costs, self.delays = Costs(), Delays()
-        self._gl, self._clock = calls(ctx), clock
-        self._start, self._budget = clock(), 0.0
+        super().__init__(Delays(), clock)
+        self._gl = calls(ctx)
         self._asked = 0.0  # seconds, foreseen, of what this call has asked for
         self._free: list[int] = []
         # what ended there, rows, seconds as foreseen; None: a call begins or ends
@@ -52,14 +51,6 @@ class TimestampWatch:
         if work is not None:
             self._asked += UNKNOWN * self._budget if row is None else rows * row
         self._stamp(work, rows, rows * (row or 0.0))
-
-    def foreseen(self, work: Hashable) -> float | None:
-        """What a row of `work` took the GPU as a rule."""
-        return self.costs.foreseen(work)
-
-    def left(self) -> float:
-        """Seconds of the budget that are left by the clock."""
-        return self._budget - (self._clock() - self._start)
 
     def room(self) -> float:
         """By the clock or of the GPU's time, whichever is less.

@@ -24,7 +24,7 @@ import moderngl
 import numpy as np
 
 import gpufluid
-from gpufluid.backend import release
+from gpufluid.backend import release, released
 from gpufluid.debugging import switches
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.gl import enums
@@ -62,6 +62,7 @@ ROUNDS, FEWEST = 11, 5  # samples of each way
 MOST = 0.25  # s that a race may take beyond its first samples
 MARGIN = 0.85  # of what the other took
 SHARE = 0.8  # of the samples taken side by side
+NOWHERE = f"nothing is kept ({cache.VARIABLE}={cache.OFF}, or nobody's home)"
 
 
 @dataclass(frozen=True)
@@ -174,8 +175,7 @@ def tune(ctx: moderngl.Context | None = None) -> str:
         _chosen[here] = Choice(found.way, tuple(_told(found, here)))
         return "\n".join(_chosen[here].why)
     finally:
-        if own is not None:
-            own.release()
+        release(own)
 
 
 def _by_rule(ctx: moderngl.Context, why: str) -> Choice:
@@ -192,7 +192,7 @@ def _kept(ctx: moderngl.Context) -> Kept | str | None:
     driver = driver_of(ctx)
     file = cache.file_of(driver)
     if file is None:
-        return f"nothing is kept ({cache.VARIABLE}={cache.OFF}, or nobody's home)"
+        return NOWHERE
     try:
         found = cache.read(file, driver)
         if found is not None and not _has(ctx, found.way):
@@ -207,7 +207,7 @@ def _try_and_keep(ctx: moderngl.Context, anew: bool = False) -> Kept | str:
     driver = driver_of(ctx)
     file = cache.file_of(driver)
     if file is None:
-        return f"nothing is kept ({cache.VARIABLE}={cache.OFF}, or nobody's home)"
+        return NOWHERE
     try:
         cache.check_folder(file)
         cache.keep(file, driver, trial(ctx), anew)
@@ -279,13 +279,13 @@ def trial(ctx: moderngl.Context) -> Kept:
     pushed: dict[Way, list[float]] = {}
     with keeping(ctx, "the trial of ways"), _unchecked():
         try:
-            with _course(ctx) as course:
+            with released(Course(ctx)) as course:
                 best, taken = _raced(course, ctx.version_code)
             if best.stage == "compute" and not is_software(ctx):
-                with _course(ctx, LARGE) as course:
+                with released(Course(ctx, LARGE)) as course:
                     large = course.race([best, *(replace(best, sweeps=n) for n in SWEEPS[1:])])
                 best = winner(large, best)
-                with _course(ctx, LARGE) as course:
+                with released(Course(ctx, LARGE)) as course:
                     pushed = course.race([best, replace(best, joined=True)], CONFINEMENT)
                 best = winner(pushed, best)
         except (GpufluidError, moderngl.Error, MemoryError):
@@ -293,16 +293,6 @@ def trial(ctx: moderngl.Context) -> Kept:
     races = (taken, large, pushed)
     ms = [{str(way): median(samples) for way, samples in each.items()} for each in races]
     return Kept(best, rule, datetime.now(timezone.utc), *ms)
-
-
-@contextmanager
-def _course(ctx: moderngl.Context, side: int | None = None) -> Iterator[Course]:
-    """A course that is released."""
-    course = Course(ctx, side)
-    try:
-        yield course
-    finally:
-        course.release()
 
 
 def _raced(course: Course, version: int) -> tuple[Way, dict[Way, list[float]]]:

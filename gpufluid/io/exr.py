@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.errors import GpufluidError, needs
 from gpufluid.files import whole_file
 from gpufluid.render.camera import View
 
@@ -18,10 +18,8 @@ FAR = 1e10  # m: depth where there is nothing, as Blender writes it; an infinity
 
 def require_openexr() -> Any:
     """Return the OpenEXR module, or raise MissingDependencyError."""
-    try:
+    with needs("OpenEXR", "writing an EXR picture"):
         import OpenEXR
-    except ImportError:
-        raise MissingDependencyError("OpenEXR", "writing an EXR picture") from None
     return OpenEXR
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.checks import finite_number, whole_number
-from gpufluid.errors import GpufluidError, MissingDependencyError, counted, warn
+from gpufluid.errors import GpufluidError, counted, needs, warn
 from gpufluid.files import partial_path, remove_file, replace_file
 from gpufluid.io.background import Background, patience
 from gpufluid.io.images import check_picture
@@ -79,10 +79,8 @@ CODECS = {
 
 def require_av(encoder: str = "libx264") -> Any:
     """Return PyAV, or raise MissingDependencyError; an error too where it came without `encoder`."""
-    try:
+    with needs("av", "writing a film"):
         import av
-    except ImportError:
-        raise MissingDependencyError("av", "writing a film") from None
     if encoder not in av.codecs_available:
         raise GpufluidError(
             f"this build of the package 'av' has no {encoder} to write this film with: "

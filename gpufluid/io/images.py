@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.errors import GpufluidError, needs
 from gpufluid.files import named_file, whole_file
 from gpufluid.io.exr import require_openexr, write_exr
 from gpufluid.io.folders import NumberedFolder
@@ -21,10 +21,8 @@ from gpufluid.io.paths import FRAME_PATTERN, KINDS, PICTURES, check_output, outp
 
 def require_pillow() -> Any:
     """Return Pillow's Image module, or raise MissingDependencyError."""
-    try:
+    with needs("pillow", "writing a PNG picture"):
         from PIL import Image
-    except ImportError:
-        raise MissingDependencyError("pillow", "writing a PNG picture") from None
     return Image
 
 
@@ -80,10 +78,8 @@ def _eight_bits(array: NDArray[np.uint8], path: Path | io.BytesIO) -> None:
 
 def _sixteen_bits(array: NDArray[np.uint16], path: Path) -> None:
     """By FFmpeg's encoder: Pillow takes 16 bits for grey pictures only."""
-    try:
+    with needs("av", "writing a PNG picture of 16 bits a channel"):
         import av
-    except ImportError:
-        raise MissingDependencyError("av", "writing a PNG picture of 16 bits a channel") from None
     pixels = "rgb48be" if array.shape[2] == 3 else "rgba64be"
     encoder: Any = av.CodecContext.create("png", "w")
     encoder.height, encoder.width = array.shape[:2]

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import moderngl
 import numpy as np
 
+from gpufluid.backend import release
 from gpufluid.flow_views import FlowView, SliceView, check_fields
 from gpufluid.gl.field import Field
 from gpufluid.render.camera import View
@@ -78,9 +79,8 @@ class Chart(QuantityOverlay):
 
     def release(self) -> None:
         """Release everything made in the context; idempotent."""
-        if self._ink is not None:
-            self._ink.release()
-            self._ink = None
+        release(self._ink)
+        self._ink = None
         self.maps.release()
         super().release()
 

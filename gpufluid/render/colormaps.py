@@ -14,6 +14,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.backend import release
 from gpufluid.errors import one_of
 from gpufluid.gl.device import Device
 from gpufluid.vectors import Floats
@@ -161,6 +162,5 @@ class ColorMaps:
 
     def release(self) -> None:
         """Release the textures; idempotent."""
-        for texture in self._textures.values():
-            texture.release()
+        release(*self._textures.values())
         self._textures.clear()

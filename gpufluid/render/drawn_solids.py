@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gpufluid.gl.passes import give
 from gpufluid.mesh import Mesh
 from gpufluid.render.camera import View, cells_of, clip_of_cells
-from gpufluid.render.painter import eye_of
+from gpufluid.render.painter import eye_uniforms
 from gpufluid.render.solid_meshes import Placed, SolidMeshes
 from gpufluid.render.subject import FluidLike
 from gpufluid.vectors import Floats, Vector
@@ -60,12 +60,7 @@ class DrawnSolids(SolidMeshes):
     ) -> None:
         """Draw what is `shown` of the obstacles of `fluid` into a picture of `size`."""
         cells = cells_of(fluid.grid)
-        values = {
-            "eye": eye_of(view, fluid),
-            "parallel_view": not view.is_perspective,
-            "to_clip": clip_of_cells(fluid.grid, view),
-        }
-        give(program, values)
+        give(program, {**eye_uniforms(view, fluid), "to_clip": clip_of_cells(fluid.grid, view)})
         for one, triangles in self.arrays(shown, program, view.exact_clip, size):
             turn = np.eye(4)
             turn[:3, :3] = np.linalg.inv(one.matrix[:3, :3]).T

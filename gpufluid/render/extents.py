@@ -12,6 +12,7 @@ from __future__ import annotations
 import moderngl
 import numpy as np
 
+from gpufluid.backend import release
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.passes import give
@@ -89,9 +90,8 @@ class Extents:
         return self._ends
 
     def _free_ends(self) -> None:
-        if self._ends is not None:
-            self._ends.release()
-            self._ends = None
+        release(self._ends)
+        self._ends = None
 
     def release(self) -> None:
         """Release what is kept between frames."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import moderngl
 import numpy as np
 
+from gpufluid.backend import release
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.field import Field, PartedField
@@ -129,8 +130,7 @@ class FireLight:
         return SeenFire(self._heat, self, fire)
 
     def _free_heat(self) -> None:
-        for field in self._heat.values():
-            field.release()
+        release(*self._heat.values())
         self._heat = {}
 
     def _place(self, program: Program, fluid: FluidLike) -> None:
@@ -157,6 +157,5 @@ class FireLight:
     def release(self) -> None:
         """Release the textures."""
         self._free_heat()
-        for thing in (self.blocks, self.glow, self.table):
-            thing.release()
+        release(self.blocks, self.glow, self.table)
         let_go(self._list_target, self.list)

@@ -14,9 +14,10 @@ from gpufluid.flow_views import GlyphsView
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.passes import give
 from gpufluid.grid import AXES
-from gpufluid.render.camera import cells_of, clip_of_cells
+from gpufluid.render.camera import clip_of_cells
 from gpufluid.render.charts import Chart, lighting
 from gpufluid.render.overlay import InScene, Shot
+from gpufluid.render.painter import eye_uniforms
 from gpufluid.render.quantities import fields_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.vectors import Pair
@@ -89,8 +90,6 @@ class Glyphs(Chart, InScene):
         counts, _, spacing = self.lattice(fluid)
         size = fluid.grid.cell_size
         per_speed = self.length / size if self.length is not None else spacing / max(abs(low), abs(high))
-        cells, rays = cells_of(fluid.grid), shot.view.rays
-        eye = (cells @ np.append(rays.origin[0], 1.0))[:3]
         program = self.device.program_of("arrows", "render/glyph_fragment.glsl", "render/glyph_vertex.glsl")
         give(
             program,
@@ -100,8 +99,7 @@ class Glyphs(Chart, InScene):
                 "cells_per_speed": per_speed,
                 "thickness": THIN * spacing,
                 "range": (low, 1.0 / (high - low)),
-                "eye": tuple(eye if shot.view.is_perspective else -rays.direction[0]),
-                "parallel_view": not shot.view.is_perspective,
+                **eye_uniforms(shot.view, fluid),
                 **lighting(shot.view),
             },
         )

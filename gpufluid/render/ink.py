@@ -6,6 +6,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.backend import release
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import blend
 from gpufluid.gl.passes import give
@@ -127,9 +128,8 @@ class Ink:
 
     def release(self) -> None:
         """Release everything made; idempotent."""
-        if self._array is not None:
-            self._array.release()
-            self._array = None
+        release(self._array)
+        self._array = None
         self._buffer.release()
         self._atlas.release()
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import moderngl
 import numpy as np
 
+from gpufluid.backend import release
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.passes import give, give_once
@@ -82,8 +83,7 @@ class LightReach:
     def release(self) -> None:
         """Release the textures; idempotent."""
         let_go(self._target, self._target_before, self.groups, self.before)
-        for part in self.parts:
-            part.release()
+        release(*self.parts)
 
 
 class ReachPart:
@@ -172,8 +172,7 @@ class ReachPart:
 
     def release(self) -> None:
         """Release what `find_groups` and `find_rects` made; idempotent."""
-        if self._groups is not None:
-            self._groups.release()
+        release(self._groups)
         if self._rects is not None and self._rects_target is not None:
             let_go(self._rects_target, self._rects)
 

@@ -18,6 +18,7 @@ from typing import Any
 import moderngl
 import numpy as np
 
+from gpufluid.backend import release
 from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import blend, let_go
@@ -242,8 +243,7 @@ class Occupancy:
 
     def release(self) -> None:
         """Release the textures; idempotent."""
-        for field in (self._rows, self.boxes, self._spans):
-            field.release()
+        release(self._rows, self.boxes, self._spans)
         let_go(self._ends_target, self.ends)
 
 

@@ -320,8 +320,7 @@ class Overlay(Guest):
         """Drop what was made for another grid."""
         shape = fluid.grid.local, fluid.layouts["cell"]
         if self._shape != shape:
-            for field in self._fields.values():
-                field.release()
+            release(*self._fields.values())
             self._fields.clear()
             self._shape = shape
 

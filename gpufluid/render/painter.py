@@ -221,3 +221,8 @@ def eye_of(view: View, fluid: FluidLike) -> tuple[float, float, float]:
     place = (rays.origin[0] - grid.origin) / grid.cell_size
     x, y, z = (place if view.is_perspective else -rays.direction[0]).tolist()
     return x, y, z
+
+
+def eye_uniforms(view: View, fluid: FluidLike) -> dict[str, object]:
+    """Where the viewer stands, as `eye_of` says, and whether rays are parallel."""
+    return {"eye": eye_of(view, fluid), "parallel_view": not view.is_perspective}

@@ -9,6 +9,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.backend import release
 from gpufluid.errors import GpufluidError, each_once, named, several
 from gpufluid.flow_views import ParticleSource, ParticlesView, SolidShape, check_response
 from gpufluid.gl.drawing import let_go
@@ -327,8 +328,7 @@ class Particles(Chart, KeepsPlaces):
         return self._rows
 
     def _free_sources(self) -> None:
-        for texture in self._rows or ():
-            texture.release()
+        release(*(self._rows or ()))
         self._rows, self._told = None, b""
 
     def release(self) -> None:

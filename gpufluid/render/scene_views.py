@@ -10,6 +10,7 @@ import moderngl
 import numpy as np
 
 import gpufluid
+from gpufluid.backend import release
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView, Seeds
 from gpufluid.render.camera import view_of
@@ -31,8 +32,7 @@ class _Made:
     drawn: Any
 
     def release(self) -> None:
-        if self.drawn is not None:
-            self.drawn.release()
+        release(self.drawn)
 
 
 class SceneViews:
@@ -164,8 +164,7 @@ class SceneViews:
 
     def release(self) -> None:
         """Release all views; idempotent."""
-        for made in self._made:
-            made.release()
+        release(*self._made)
         self._made = []
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpufluid.backend import release
 from gpufluid.gl.passes import give
 from gpufluid.grid import Grid
 from gpufluid.render.camera import Rays
@@ -92,5 +93,4 @@ class Slices:
 
     def release(self) -> None:
         """Release what is kept between frames."""
-        if self._extents is not None:
-            self._extents.release()
+        release(self._extents)

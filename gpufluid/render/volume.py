@@ -44,7 +44,7 @@ from gpufluid.render.light_volume import ATTENUATIONS
 from gpufluid.render.lighting import SAMPLERS, Lighting, asks_for_lamps, give_all_light
 from gpufluid.render.march import RayMarch
 from gpufluid.render.occupancy import Occupancy
-from gpufluid.render.painter import Painter, Sight, eye_of
+from gpufluid.render.painter import Painter, Sight, eye_of, eye_uniforms
 from gpufluid.render.quality import FrameBudget
 from gpufluid.render.shadow_map import ShadowMap
 from gpufluid.render.slabs import box_of
@@ -438,8 +438,7 @@ class VolumeRenderer(Guest):
         values = {
             "places": PICTURE,
             "place_scale": (*shift.tolist(), grid.cell_size / own.cell_size),
-            "eye": eye_of(view, fluid),
-            "parallel_view": not view.is_perspective,
+            **eye_uniforms(view, fluid),
             "ahead": (*(rays.forward * own.cell_size).tolist(), float(rays.depth(np.array(own.origin)))),
             "nearest": rays.near,
             "smoke_edge": self._edge,
@@ -510,8 +509,7 @@ class VolumeRenderer(Guest):
                 "pigments": list(smoke.pigments),
                 "sun": tuple(SINGLE * np.array(light.color)),
                 "ambient": light.ambient,
-                "eye": eye_of(view, fluid),
-                "parallel_view": not view.is_perspective,
+                **eye_uniforms(view, fluid),
             }
             give(program, values)
             self._cover(program, target)

@@ -10,11 +10,8 @@ from gpufluid.flow_views import VoxelsView, check_fields
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import cells_of, clip_of_cells
 from gpufluid.render.charts import lighting
-from gpufluid.render.overlay import (
-    InScene,
-    Shot,
-    rays_in_cells,
-)
+from gpufluid.render.overlay import InScene, Shot, rays_in_cells
+from gpufluid.render.painter import eye_uniforms
 from gpufluid.render.quantities import fields_of
 from gpufluid.render.solid_meshes import SolidMeshes
 from gpufluid.render.subject import FlowLike
@@ -79,14 +76,12 @@ class VoxelView(InScene):
         program = self.device.program_of(
             "surfaces", "render/surface_fragment.glsl", "render/mesh_vertex.glsl"
         )
-        cells, rays = cells_of(fluid.grid), shot.view.rays
-        eye = (cells @ np.append(rays.origin[0], 1.0))[:3]
+        cells = cells_of(fluid.grid)
         give(
             program,
             {
                 "to_clip": clip_of_cells(fluid.grid, shot.view),
-                "eye": tuple(eye if shot.view.is_perspective else -rays.direction[0]),
-                "parallel_view": not shot.view.is_perspective,
+                **eye_uniforms(shot.view, fluid),
                 "color": self.surface_color,
                 **lighting(shot.view),
             },
