@@ -23,7 +23,8 @@ Shape = Analytic | Mesh
 class Obstacle(Checked):
     """A solid in the fluid. Its fields can be changed at any time.
 
-    shape: Sphere, Box, Cylinder, Capsule, Plane or Mesh, in local space.
+    shape: Sphere, Box, Cylinder, Capsule, Plane or Mesh, in local space. One that is put in its place gives
+        the fluid no velocity, unless it is a mesh that bends, ``shape.moved(vertices)``.
     position: where its local origin stands, metres.
     rotation: about its local origin: a 3x3 rotation matrix, a quaternion (x, y, z, w) of any length > 0, or
         None. An object with x, y, z and w is read by those names.

@@ -105,6 +105,7 @@ class Scene:
     # how a camera looks that nobody has placed, none: somebody has; and where it has been placed since
     _seen: Sequence[Camera] = field(default=(), init=False, repr=False)
     _placed: tuple[Any, ...] = field(default=(), init=False, repr=False)
+    _aspect: float | None = field(default=None, init=False, repr=False)  # of the picture it was placed for
     # the things whose fields follow a hand, not the file
     _held: dict[tuple[int, str], Any] = field(default_factory=dict, init=False, repr=False)
 
@@ -262,7 +263,7 @@ class Scene:
 
         seen: how it looks in these. aspect: as in `frame_all`, which raises as this does.
         """
-        self._seen = seen
+        self._seen, self._aspect = seen, aspect
         self._frame(seen, aspect)
         self._placed = id(self.camera), self.camera.target, self.camera.distance
 
@@ -304,6 +305,9 @@ class Scene:
             files = counted(len(self.fluids), "file")
             raise GpufluidError(f"Scene.resume needs {files}, one for each fluid, got {len(paths)}")
         end = saved_time(paths[0]) - self.fluid.time
+        # as a run from the beginning does it, not for where the story has turned the camera to
+        if self._fits:
+            self.place_camera([replace(camera) for camera in self._seen], self._aspect)
         while self.time < end - 0.5 * self.dt:
             before = self.frame
             self._advance(step=False)

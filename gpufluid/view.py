@@ -37,6 +37,7 @@ MOST_SLICES = 1024  # slabs, whoever chooses
 FRAME_RATES = 0.001, 1000.0  # frames a second that a film may have
 STEEPEST = 89.0  # degrees above and below the horizon at which a camera may stand
 ROUNDED = 1e-4  # degrees that a place at the very steepest may be off by rounding
+NEAREST = 1e-3  # of its distance from the middle of a box, at which the picture begins: depths have 24 bits
 FILLED = 0.94  # share of the picture's width or height that a box takes which is looked at whole
 BACKGROUNDS = ("studio", "sky", "transparent")
 MOST_OF_A_PLATE = 1 << 26  # pixels: more than cameras have
@@ -135,8 +136,9 @@ class Camera(Checked):
         """Look at the box from `low` to `high` (x, y, z), metres, from far enough away to see all of it.
 
         The direction of view stays. aspect: width of the picture over its height. The clipping distances are
-        widened if the box does not lie between them. Raises GpufluidError for places that are not finite or
-        do not span a box, and for an aspect that is not > 0.
+        widened if the box does not lie between them, and `near` is at least a thousandth of the distance, for
+        depths to tell things in a box of a kilometre apart. Raises GpufluidError for places that are not
+        finite or do not span a box, and for an aspect that is not > 0.
         """
         low, high = finite_triple(low, "low"), finite_triple(high, "high")
         aspect = finite_number(aspect, "aspect", above=0.0)
@@ -155,7 +157,7 @@ class Camera(Checked):
         )
         radius = max(math.hypot(*corner) for corner in corners)
         front = self.distance - max(_dot(corner, towards) for corner in corners)
-        self.near = min(self.near, 0.02 * self.distance, 0.5 * front)
+        self.near = min(max(self.near, NEAREST * self.distance), 0.02 * self.distance, 0.5 * front)
         self.far = max(self.far, 2.0 * (self.distance + radius))
 
 

@@ -584,6 +584,8 @@ def test_coloured_smoke_has_its_colour(device: Device) -> None:
         ({"light": gf.PointLight((0, 0, 0))}, "light must be a gf.Light, got PointLight"),
         ({"fire": 1.0}, "fire must be a gf.Fire, got 1.0"),
         ({"smoke": gf.Fire()}, "smoke must be a gf.Smoke"),
+        ({"smoke": False}, "smoke must be a gf.Smoke, got False"),
+        ({"light": 0}, "light must be a gf.Light, got 0"),
     ],
 )
 def test_wrong_looks_are_named(device: Device, options: dict[str, object], words: str) -> None:

@@ -74,3 +74,34 @@ def test_the_command_says_what_to_install(
     for part in ("gpufluid: error: ", "libegl1 libgl1", 'backend="numpy"'):
         assert part in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+FORKED = """
+    import os, signal, sys
+    import gpufluid as gf
+
+    grid = gf.Grid((4, 4, 4), 0.1)
+    fluid = gf.Fluid(grid, backend=sys.argv[1])
+    if os.fork() == 0:
+        signal.alarm(20)  # seconds after which a child that waits for ever is ended
+        gf.Fluid(grid, backend="numpy").step(0.1)
+        for make in (lambda: gf.Fluid(grid), lambda: gf.VolumeRenderer(fluid.ctx)):
+            try:
+                make()
+                print("made", flush=True)
+            except gf.GpufluidError as error:
+                print(error, flush=True)
+        os._exit(0)
+    assert os.wait()[1] == 0, "the child waits for what the fork has left behind"
+    fluid.step(0.1)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
+def test_a_forked_process_is_told_to_be_spawned() -> None:
+    """Its driver's threads are not there: the first draw waited for them for ever. NumPy steps there."""
+    done = run_python("-c", textwrap.dedent(FORKED), "fragment")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count('by multiprocessing.get_context("spawn"), or use backend="numpy"\n') == 2
+    done = run_python("-c", textwrap.dedent(FORKED).replace("fluid.ctx", "gf.Fluid(grid).ctx"), "numpy")
+    assert (done.returncode, done.stdout) == (0, "made\nmade\n"), "nothing had used OpenGL"

@@ -460,6 +460,34 @@ def test_a_run_goes_on_with_the_same_bits(folder: Path, scene: str) -> None:
     assert len(list((folder / "vol").glob("*.vdb"))) == 3 * (1 + len(more))
 
 
+TURNING = """
+import gpufluid as gf
+
+def scene(ctx=None, nearer=1.0):
+    fluid = gf.Fluid(gf.Grid((24, 8, 8), 0.1), ctx=ctx)
+    fluid.emitters.add(gf.Emitter(gf.Sphere((1.2, 0.3, 0.4), 0.2), density=3.0))
+    made = gf.Scene(fluid, dt=0.05, picture=gf.Picture(size=(32, 24), slices=8))
+    made.camera.azimuth = 70.0
+    yield made
+    for n in range(9):
+        made.camera.azimuth -= 10.0
+        made.camera.distance *= nearer
+        yield
+"""
+
+
+@pytest.mark.parametrize("options", ["", " --size 24x40", " --size 24x40 --set nearer=0.9"])
+def test_a_camera_that_turns_goes_on_where_it_was(folder: Path, options: str) -> None:
+    """Nobody has placed it: a run that goes on sees the box from as far away as a whole run does."""
+    (folder / "turning.py").write_text(TURNING)
+    run = "run turning.py --frames 3" + options
+    assert main(words(f"{run} --frames 6 -o whole")) == 0
+    assert main(words(f"{run} --save half.fluid -o parts")) == 0
+    assert main(words(f"{run} --resume half.fluid -o parts")) == 0
+    for picture in (folder / "whole").glob("*.png"):
+        assert picture.read_bytes() == (folder / "parts" / picture.name).read_bytes(), picture.name
+
+
 def test_numbers_go_on_where_a_run_goes_on(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """In one folder both parts are what a whole run is; in another one the numbers are the same."""
     (folder / "box.toml").write_text(

@@ -1059,6 +1059,24 @@ def test_an_opening_alone_does_not_turn_the_camera(
         made.release()
 
 
+@pytest.mark.parametrize("metres", [2.0**-10, 2.0**10])  # that round alike
+def test_a_box_looks_the_same_whatever_its_size(ctx: moderngl.Context, metres: float) -> None:
+    """A ball half in smoke, above its shadow: of a millimetre, and of a kilometre."""
+    pictures = []
+    for size in (1.0, metres):
+        fluid = gf.Fluid(gf.Grid((24, 24, 24), size / 24), ctx=ctx)
+        z, y, x = np.indices((24, 24, 24))
+        fluid.density.write((z < 14) * (y > 8) * (y < 18) * (x > 8) * (x < 16) * 0.5)
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2 * size), position=(0.5 * size,) * 3))
+        scene = gf.Scene(fluid, smoke=gf.Smoke(extinction=20.0 / size), floor=0.0)
+        with gf.FrameRenderer(ctx, (120, 90)) as renderer:
+            renderer.draw(scene)
+            pictures.append(renderer.read().astype(int))
+        scene.release()
+    apart = np.abs(pictures[0] - pictures[1])
+    assert apart.max() <= 6 and (apart > 2).mean() < 1e-3
+
+
 def test_a_description_tells_how_fast_an_emitter_moves(tmp_path: Path) -> None:
     path = tmp_path / "torch.toml"
     path.write_text(

@@ -19,8 +19,8 @@
 #include "render/glow_at.glsl"
 #endif
 
-const float THICKEST = 3e3;   // 1/m: opaque within a centimetre
 const float BRIGHTEST = 6e4;  // below the largest half float
+const float THICKEST = clamp(30.0 / cell_size, 3e3, BRIGHTEST);  // 1/m: opaque within a centimetre, or one cell
 
 uniform float extinction;     // 1/m per unit of density
 uniform float anisotropy;

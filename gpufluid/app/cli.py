@@ -270,7 +270,7 @@ def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch:
     make = _with_choices(scene, name, args)
     if args.resume is not None:
         saved_time(args.resume)  # a file that is none is refused before anything is built
-        make = _resumed(make, name, args.resume)
+        make = _resumed(make, name, args.resume, args.size)
     play(
         make,
         Outputs(**{option: getattr(args, option) for option in TAKEN}, goes_on=args.resume is not None),
@@ -285,8 +285,10 @@ def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch:
     return 0
 
 
-def _resumed(scene: Callable[..., Any], name: str, file: str) -> Callable[..., Any]:
-    """`scene`, which goes on where the state in `file` was saved."""
+def _resumed(
+    scene: Callable[..., Any], name: str, file: str, size: tuple[int, int] | None
+) -> Callable[..., Any]:
+    """`scene`, which goes on where the state in `file` was saved, in pictures of `size` if that is given."""
     from gpufluid.app.outputs import state_files
     from gpufluid.script import scene_of
 
@@ -294,6 +296,8 @@ def _resumed(scene: Callable[..., Any], name: str, file: str) -> Callable[..., A
     def resumed(*args: Any, **options: Any) -> gpufluid.Scene:
         made = scene_of(scene(*args, **options), name)
         try:
+            if size is not None:
+                made.fit(size[0] / size[1])
             made.resume(*state_files(file, len(made.fluids)))
         except BaseException:
             made.release()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from itertools import product
 from threading import get_ident
@@ -12,7 +13,7 @@ from weakref import WeakSet, finalize
 import moderngl
 
 from gpufluid.backend import released
-from gpufluid.errors import GLUnavailableError
+from gpufluid.errors import GLUnavailableError, GpufluidError
 from gpufluid.gl.calls import a_context, calls, current_renderer
 from gpufluid.gl.programs import compiled
 from gpufluid.gl.state import gone, guard_of, keep_state
@@ -37,11 +38,30 @@ REMEDIES = {
 }
 
 
+_process: int | None = None  # that has used OpenGL
+
+
+def check_process() -> None:
+    """Raise GpufluidError in a process that was forked from one that had used OpenGL.
+
+    The threads of its driver were left behind, and the first call that waits for them would do so for ever.
+    """
+    global _process
+    _process = _process or os.getpid()
+    if _process != os.getpid():
+        raise GpufluidError(
+            "this process was forked from one that had used OpenGL, and no driver works in it: start it by "
+            'multiprocessing.get_context("spawn"), or use backend="numpy"'
+        )
+
+
 def create_context() -> moderngl.Context:
     """Return a context of the engine's own, without a window, which its calls make current.
 
-    Raises GLUnavailableError where there is no OpenGL 3.3, naming what to install and the way without.
+    Raises GLUnavailableError where there is no OpenGL 3.3, naming what to install and the way without, and
+    GpufluidError as `check_process` does.
     """
+    check_process()
     reasons = []
     linux = sys.platform.startswith("linux")
     loaders: Any = ({"backend": "egl", **LIBRARIES}, {"backend": "egl"}, {}) if linux else ({},)

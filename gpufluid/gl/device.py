@@ -15,7 +15,7 @@ from gpufluid.debugging import switches
 from gpufluid.errors import GLUnavailableError, GpufluidError, one_of
 from gpufluid.gl.calls import a_context, calls
 from gpufluid.gl.capabilities import IMAGE_FORMAT, capabilities
-from gpufluid.gl.contexts import names_software
+from gpufluid.gl.contexts import check_process, names_software
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.measuring import Measured
 from gpufluid.gl.messages import take
@@ -42,7 +42,7 @@ class Device(Measured):
     mixed: among fragment passes a few small ones may be dispatched, where that is faster (`dispatches`).
     sweeps, joined: how large boxes go, see `gpufluid.gl.ways.Way`.
 
-    Raises GpufluidError where the context lacks what `backend` asks for.
+    Raises GpufluidError where the context lacks what `backend` asks for, and as `check_process` does.
     """
 
     def __init__(
@@ -57,6 +57,7 @@ class Device(Measured):
     ) -> None:
         one_of(backend, BACKENDS, "backend")
         a_context(ctx)
+        check_process()
         super().__init__(ctx)
         self.version: int = ctx.version_code
         # not ctx.info: what it asks for beyond the context's version stays behind as a GL error of the host's

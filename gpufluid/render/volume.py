@@ -235,7 +235,7 @@ class VolumeRenderer(Guest):
         if not width or not height:
             return
         view = hosts_view(self.ctx, camera, width / height, clip_z)
-        look = Look(light or Light(), smoke or Smoke(), fire, lights)
+        look = Look(Light() if light is None else light, Smoke() if smoke is None else smoke, fire, lights)
         self._take_up(fluid, look)
         if not self._gives and not len(box_of(fluid.grid, view.rays)):
             self._unwalked = look  # nobody sees its light, unless it is asked for after all
