@@ -94,7 +94,7 @@ PICTURES: dict[str, Source] = {  # by their place in docs/
     "gallery/stage.webp": Moving("stage", 20, 140),
     "gallery/colours.webp": Moving("colours", 80, 180),
     "gallery/cloud.webp": Moving("cloud", 1, 125),
-    "gallery/volcano.webp": Moving("volcano", 60, 160),
+    "gallery/volcano.webp": Moving("volcano", 90, 190),
     "gallery/particles_scene.webp": Moving("particles", 56, 140),
     **frames(flame=130, torch=80, ball_of_fire=40, vortex_blast=30, blast=60),
     **frames(smoke=120, chimney=88, lamps=70, lantern=80, animated_source=110, follow=80, walker=80),
