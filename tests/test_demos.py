@@ -342,7 +342,7 @@ def test_the_sun_of_the_cloud_turns() -> None:
 
 
 def test_the_cloud_stays() -> None:
-    """After three seconds it is where it was, and as thick: what the air tears off dries up, and condenses anew."""
+    """After three seconds it is where it was: what the air tears off dries up, and condenses anew."""
     scene = load_demo("cloud")(cells=(16, 10, 12), backend="numpy")
     before = scene.fluid.density.read()
     for _ in range(104):
