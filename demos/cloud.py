@@ -1,4 +1,4 @@
-"""A cumulus in the light of a sun that turns: noon, evening, and its silver lining against the sun."""
+"""A cumulus in the light of a sun that turns: noon, evening, its silver lining against the sun, and noon."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ SUN = (  # s; degrees round the cloud, degrees above the horizon; colours of the
     (2.4, 100.0, 6.0, 5.2, 2.2, 0.8, 0.24, 0.25, 0.38),
     (4.0, 168.0, 14.0, 6.0, 3.5, 1.8, 0.15, 0.18, 0.32),
 )
+DAY = 5.2  # s, from noon to noon
+FRESH = 1.5  # 1/s: vapour condenses where the cloud is, and droplets dry up round it
 
 
 def cumulus(grid: gf.Grid) -> NDArray[np.float64]:
@@ -45,19 +47,21 @@ def cumulus(grid: gf.Grid) -> NDArray[np.float64]:
 
 
 def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx: Any = None) -> gf.Scene:
-    """A cloud in an open sky, a little warmer than the air."""
+    """A cloud that keeps its place in an open sky, while the eddies of the air tug at it."""
     cells = cells or (SOFTWARE_CELLS if gf.is_software(ctx) else GPU_CELLS)
     size = LENGTH / cells[0]
     grid = gf.Grid(cells, size, origin=(-0.5 * LENGTH, 0.0, -0.5 * size * cells[2]))
-    settings = gf.Settings(buoyancy=0.025, vorticity_confinement=0.3)
+    settings = gf.Settings(density_dissipation=FRESH, vorticity_confinement=0.3, pressure=gf.Multigrid(2))
     fluid = gf.Fluid(grid, gf.Boundaries.all(gf.Open()), settings, backend=backend, ctx=ctx)
-    for field in (fluid.density, fluid.temperature):
-        field.write(cumulus(fluid.grid))
+    vapour = cumulus(fluid.grid)
+    fluid.density.write(vapour)
+    fluid.emitters.add(gf.Emitter(gf.Array(vapour), density=FRESH))
+    fluid.forces.add(gf.Turbulence(strength=0.02, size=0.2))
     light = gf.Light()
 
     def turn(_: gf.Scene, time: float) -> None:
         times, *tracks = zip(*SUN, strict=True)
-        around, above, *c = (float(np.interp(time, times, track)) for track in tracks)
+        around, above, *c = (float(np.interp(time, times, track, period=DAY)) for track in tracks)
         a, e = math.radians(around), math.radians(above)
         light.direction = -math.cos(e) * math.sin(a), -math.sin(e), -math.cos(e) * math.cos(a)
         light.color, light.ambient = (c[0], c[1], c[2]), (c[3], c[4], c[5])

@@ -28,7 +28,8 @@ def main() -> None:
     grid = gf.Grid((90, 48, 36), 1 / 30, origin=(-1.5, 0, -0.6))  # m
     fluid = gf.Fluid(grid, settings=gf.Settings(vorticity_confinement=0.5), ctx=ctx)
     for x in (-0.8, 0.0, 0.8):
-        fluid.emitters.add(gf.Emitter(gf.Sphere((x, 0.1, 0), 0.12), density=6, temperature=1, noise=0.6))
+        fluid.emitters.add(gf.Emitter(gf.Sphere((x, 0.1, 0), 0.12), density=6, temperature=1, noise=0.9))
+    fluid.forces.add(gf.Turbulence(strength=0.3, size=0.4))
     ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.25)))
     smoke = gf.VolumeRenderer(ctx)
     light = gf.Light(SUN, color=(7, 4.3, 2.2))

@@ -24,8 +24,9 @@ class View(QOpenGLWidget):
         self.fluid = gf.Fluid(grid, settings=gf.Settings(vorticity_confinement=0.5), ctx=ctx)
         for x in (-0.8, 0.0, 0.8):
             self.fluid.emitters.add(
-                gf.Emitter(gf.Sphere((x, 0.1, 0), 0.12), density=6, temperature=1, noise=0.6)
+                gf.Emitter(gf.Sphere((x, 0.1, 0), 0.12), density=6, temperature=1, noise=0.9)
             )
+        self.fluid.forces.add(gf.Turbulence(strength=0.3, size=0.4))
         self.ball = self.fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.25)))
         self.smoke = gf.VolumeRenderer(ctx)
         self.light = gf.Light(SUN, color=(7, 4.3, 2.2))

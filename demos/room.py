@@ -49,7 +49,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     fluid = gf.Fluid(
         gf.Grid(cells, size, origin=(-0.5 * LENGTH, 0.0, -0.5 * size * cells[2])),
         boundaries=gf.Boundaries(gf.Open(), gf.Open(), gf.Wall(), gf.Open(), gf.Open(), gf.Open()),
-        settings=gf.Settings(buoyancy=4.0, cooling=0.8, vorticity_confinement=0.4, pressure=gf.Multigrid(3)),
+        settings=gf.Settings(buoyancy=4.0, cooling=0.8, vorticity_confinement=1.0, pressure=gf.Multigrid(3)),
         backend=backend,
         ctx=ctx,
     )
@@ -62,8 +62,9 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     fluid.obstacles.add(gf.Obstacle(brazier, color=(0.05, 0.04, 0.04)))
     source = gf.Emitter(gf.Cylinder((-1.0, 0.37, 0.2), 0.2, 0.12), density=9.0, temperature=1.0)
     source.velocity, source.falloff = (0.2, 2.0, 0.0), 0.05
-    source.noise, source.noise_size = 0.6, 0.15
+    source.noise, source.noise_size, source.noise_time = 0.9, 0.2, 0.12  # it flickers
     fluid.emitters.add(source)
+    fluid.forces.add(gf.Turbulence(strength=1.5, size=0.5))  # swirls, which the beam shows
     (x0, _, z0), (x1, y1, z1), place = LOW, HIGH, fluid.grid.centers()
     within = (place > (x0, -np.inf, z0)) & (place < (x1, y1 - WALL, z1))
     fluid.density.write(HAZE * within.all(-1))
@@ -73,7 +74,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         light=gf.Light(direction=(-0.6, -1.0, 0.21), color=(26.0, 19.5, 12.0), ambient=(0.06, 0.09, 0.16)),
         # what the sunlit floor throws back; so high up that the brazier has no shadow on the wall
         lights=[gf.PointLight((0.1, 0.85, 0.4), color=(0.38, 0.25, 0.135), radius=0.6)],
-        smoke=gf.Smoke(extinction=3.0, anisotropy=0.4),
+        smoke=gf.Smoke(extinction=3.0, anisotropy=0.4, soft=True),  # else the beam has ribs, a cell wide
         fire=gf.Fire(kelvin_at_zero=0.0, kelvin_per_temperature=1600.0, intensity=34.0, glow=1.3),
         picture=gf.Picture(floor_color=(0.16, 0.11, 0.08)),
         floor=0.0,

@@ -39,8 +39,10 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
             buoyancy=1.9,
             weight=0.12,
             cooling=1.3,
-            density_dissipation=0.1,
-            vorticity_confinement=1.3,
+            density_dissipation=0.25,
+            vorticity_confinement=0.8,
+            advection="monotone-cubic",  # keeps small billows
+            velocity_advection="maccormack",
             pressure=gf.Multigrid(2),
         ),
         backend=backend,
@@ -48,9 +50,10 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     )
     fluid.obstacles.add(gf.Obstacle(mountain(), color=(0.15, 0.105, 0.085), gloss=0.0))
     vent = gf.Emitter(gf.Cylinder((0.0, SUMMIT, 0.0), 0.085, 0.05), density=11.0, temperature=0.9)
-    vent.falloff, vent.noise, vent.noise_size, vent.noise_time = 0.0193, 1.0, 0.035, 0.1
-    fluid.emitters.add(vent)
+    vent.falloff, vent.noise, vent.noise_size, vent.noise_time = 0.0193, 1.0, 0.06, 0.1
+    fluid.emitters.add(vent)  # its patches and the eddies of the air break the ash up
     fluid.forces.add(gf.Wind((0.3, 0.0, 0.1), rate=0.5))
+    fluid.forces.add(gf.Turbulence(strength=0.2, size=0.3))
 
     mouth, glow, dim = gf.Sphere((0.0, SUMMIT + 0.04, 0.0), 0.06), (1.0, 0.75, 0.35), (0.7, 0.08, 0.02)
     thrown = gf.ParticleSource(mouth, color=glow, last_color=dim, velocity=(0.0, 2.2, 0.0), spread=0.9)
@@ -64,11 +67,11 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
 
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.12, 0.8, 0.0), distance=2.7, azimuth=25.0, elevation=3.0),
-        light=gf.Light(direction=(0.8, -0.25, 0.05), color=(3.4, 1.7, 1.0), ambient=(0.03, 0.042, 0.08)),
-        smoke=gf.Smoke(extinction=34.0, albedo=(0.6, 0.56, 0.53), fade=0.35, soft=True),
+        camera=gf.Camera(target=(0.12, 0.79, 0.0), distance=2.7, azimuth=25.0, elevation=3.0),
+        light=gf.Light(direction=(0.8, -0.25, 0.05), color=(4.0, 1.95, 1.1), ambient=(0.03, 0.042, 0.08)),
+        smoke=gf.Smoke(extinction=60.0, edge=0.25, albedo=(0.6, 0.56, 0.53), fade=0.35, soft=True),
         fire=gf.Fire(500.0, 700.0, intensity=195.0, glow=0.62, core=(0.0, 0.0, 0.0), hottest=1900.0),
-        picture=gf.Picture(background="sky", floor_color=(0.1, 0.082, 0.074)),
+        picture=gf.Picture(background="sky", floor_color=(0.085, 0.07, 0.063)),
         floor=0.0,
         views=[bombs],
         update=throb,

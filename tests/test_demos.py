@@ -325,19 +325,31 @@ def test_the_walker_drags_air_along() -> None:
 
 
 def test_the_sun_of_the_cloud_turns() -> None:
-    """High at noon and beside the cloud, low and red in the evening, at last behind it."""
+    """High at noon and beside the cloud, low and red in the evening, then behind it, and at noon again."""
     scene = load_demo("cloud")(cells=(12, 8, 8), backend="numpy")
     towards = scene.camera.eye - np.array(scene.camera.target)
     told = []
-    for frame in range(121):
+    for frame in range(157):
         scene.update(scene, frame * scene.dt)
         way = np.array(scene.light.direction)
         against = way @ towards / np.linalg.norm(way) / np.linalg.norm(towards)
         told.append((-way[1] / np.linalg.norm(way), scene.light.color[0] / scene.light.color[2], against))
     high, red, against = np.array(told).T
     assert high[0] > 0.75 and high.min() < 0.15 and red[0] < 1.2 and red[high.argmin()] > 4.0
-    assert abs(against[0]) < 0.5 and against[-1] > 0.9 and np.abs(np.diff(against)).max() < 0.1
+    assert abs(against[0]) < 0.5 and against[120] > 0.9 and np.abs(np.diff(against)).max() < 0.1
+    assert np.allclose([high[-1], red[-1], against[-1]], [high[0], red[0], against[0]], atol=1e-6)
     scene.release()
+
+
+def test_the_cloud_stays() -> None:
+    """After three seconds it is where it was: what the air tears off dries up, and condenses anew."""
+    scene = load_demo("cloud")(cells=(16, 10, 12), backend="numpy")
+    before = scene.fluid.density.read()
+    for _ in range(104):
+        scene.advance()
+    after = scene.fluid.density.read()
+    scene.release()
+    assert np.abs(after - before).sum() < 0.2 * before.sum() and abs(after.sum() / before.sum() - 1.0) < 0.1
 
 
 def drift_and_amount(name: str, key: str) -> tuple[float, float]:

@@ -97,7 +97,7 @@ def test_it_draws_those_named(gallery: Any, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(gallery, "PICTURES", table)
     monkeypatch.setattr(gallery, "load_demo", lambda name: partial(load_demo(name), cells=DRAWN[name]))
     monkeypatch.setattr(gallery, "FADE", 2)
-    monkeypatch.setitem(gallery.QUALITY, ".webp", 100)
+    monkeypatch.setitem(gallery.RULES, ".webp", {**gallery.RULES[".webp"], "quality": 100})
     gallery.main(["late", "early", "dot", "moving", "--out", str(tmp_path / "out")])
     late, early, dot = (np.asarray(Image.open(tmp_path / "out" / place)) for place in list(table)[:3])
     assert late.shape == early.shape == (36, 64, 3) and dot.shape == (4, 5, 3)
