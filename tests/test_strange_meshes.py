@@ -237,11 +237,34 @@ def test_very_many_triangles_emit(many: gf.Mesh, edge: str) -> None:
     assert time.process_time() - start < 4.5e-5 * len(many.triangles)
 
 
+@pytest.mark.parametrize("edge", [1.0, 2.0])  # cells
+@pytest.mark.parametrize("what", ["ball", "sheet", "line"])
+def test_what_is_ruled_out_is_not_nearest(monkeypatch: pytest.MonkeyPatch, what: str, edge: float) -> None:
+    """To the bit: triangles of all sizes, some beyond the box."""
+    corners = np.random.default_rng(3).normal(0.5, 0.4, (60, 3)) * [[1.0, 0.3, 1.0]]
+    sheet = gf.Surface(gf.Mesh(corners, np.arange(60).reshape(-1, 3)))
+    shape = {"ball": round_mesh(8), "sheet": sheet, "line": gf.Line(corners[:9], radius=0.02)}[what]
+    measured, masks_found = [0, 0], []
+    to_triangle = masks._to_triangle
+    for n, wide in enumerate((1e9, 0.0)):
+
+        def counted(p: Any, *corners: Any, n: int = n) -> Any:
+            measured[n] += len(p)
+            return to_triangle(p, *corners)
+
+        monkeypatch.setattr(masks, "WIDE", wide)
+        monkeypatch.setattr(masks, "_to_triangle", counted)
+        masks_found.append(source_mask(GRID, shape, np.eye(4), edge * GRID.cell_size))
+    np.testing.assert_array_equal(*masks_found)
+    if what == "ball":
+        assert 0 < measured[1] < 0.8 * measured[0]
+
+
 def test_many_triangles_become_few_points(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a soft edge the distance of each to each near cell would be taken; points stand for them."""
     fine, width = round_mesh(80), GRID.cell_size
     exact = source_mask(GRID, fine, np.eye(4), width)
-    monkeypatch.setattr(masks, "MOST_PAIRS", 3_500_000)
+    monkeypatch.setattr(masks, "MOST_PAIRS", 1_500_000)
     taken = []
     few = masks._few
     monkeypatch.setattr(masks, "_few", lambda *given: taken.append(few(*given)) or taken[-1])
