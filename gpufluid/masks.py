@@ -28,9 +28,7 @@ Unformed = Mesh | Surface | Line | Bezier | Image
 SEEN = 3.0  # widths of an edge past which nobody sees what is emitted: exp(-9) is 1e-4
 CUT = 4.0  # widths of an edge past which nothing is emitted: exp(-16) is 1e-7
 PARTS = 8  # of a cell along each axis, where cover is counted out
-PAIRS_AT_ONCE = (
-    1 << 14
-)  # pairs of triangle and cell held at once: of four times as many each takes twice as long
+PAIRS_AT_ONCE = 1 << 14  # pairs of triangle and cell held at once: of 1 << 16 each takes twice as long
 MOST_BEYOND = 8  # times the cells of the box that a mesh may reach over which is looked at whole
 # cells of 6 V / A: the diameter of a ball, the edge of a cube, three times how thick a sheet is. The cover of
 # what is thicker comes to the right volume to 1 % by itself
