@@ -27,22 +27,32 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     size = LENGTH / cells[0]
     grid = gf.Grid(cells, size, origin=(-LEAD - 0.5 * LENGTH, 0.0, -0.5 * size * cells[2]))
     sides = gf.Boundaries(gf.Open(), gf.Open(), gf.Wall(), gf.Open(), gf.Open(), gf.Open())
-    settings = gf.Settings(vorticity_confinement=0.6, buoyancy=0.9, density_dissipation=0.25)
+    settings = gf.Settings(
+        vorticity_confinement=0.7,
+        buoyancy=1.0,
+        cooling=0.5,
+        density_dissipation=0.35,
+        advection="monotone-cubic",
+        velocity_advection="maccormack",
+        pressure=gf.Multigrid(2),
+    )
     fluid = gf.Fluid(grid, sides, settings, backend=backend, ctx=ctx)
-    torch = gf.Emitter(gf.Sphere(radius=0.09), density=14.0, temperature=2.2, falloff=0.0375)
-    torch.noise, torch.noise_size = 0.5, 0.15
+    torch = gf.Emitter(gf.Sphere(radius=0.07), density=42.0, temperature=5.0, falloff=0.0375)
+    torch.noise, torch.noise_size, torch.noise_time = 0.95, 0.13, 0.06
     fluid.emitters.add(torch)
-    ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.085), emission=(2.5, 0.7, 0.12)))
+    fluid.forces.add(gf.Turbulence(strength=1.2, size=0.4, time=0.6))
+    ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.05), emission=(2.5, 0.7, 0.12)))
     post = gf.Cylinder(radius=0.07, height=1.0)
     pillars = [
         fluid.obstacles.add(gf.Obstacle(post, color=(0.3, 0.29, 0.27), gloss=0.1)) for _ in range(PILLARS)
     ]
-    lamp = gf.PointLight(way(0.0), color=(0.26, 0.085, 0.018), radius=0.2)
-    camera = gf.Camera(distance=2.9, azimuth=24.0, elevation=14.0)
+    lamp = gf.PointLight(way(0.0), color=(0.4, 0.13, 0.028), radius=0.2)
+    camera = gf.Camera(distance=2.7, azimuth=24.0, elevation=11.0)
 
     def carry(_: gf.Scene, time: float) -> None:
-        torch.position = ball.position = lamp.position = way(time)
-        x = torch.position[0]
+        ball.position = lamp.position = way(time)
+        torch.position = way(time - 0.07)  # it smokes behind
+        x = ball.position[0]
         last = math.floor(x / APART) + 1
         for n in range(last - PILLARS + 1, last + 1):
             pillars[n % PILLARS].position = APART * n, 0.5, -0.34 * math.sin(1.9 * APART * n)
@@ -50,8 +60,8 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         camera.target = (x - 0.8, 0.55, 0.0)  # the view glides
 
     carry(None, 0.0)  # type: ignore[arg-type]
-    light = gf.Light(direction=(-0.4, -0.5, 0.6), color=(1.7, 1.6, 1.7), ambient=(0.04, 0.055, 0.1))
-    smoke = gf.Smoke(extinction=20.0, anisotropy=0.3, fade=0.2, edge=0.2)
+    light = gf.Light(direction=(-0.45, -0.45, 0.6), color=(1.9, 1.6, 1.45), ambient=(0.025, 0.04, 0.08))
+    smoke = gf.Smoke(extinction=30.0, anisotropy=0.3, fade=0.2, edge=0.15, soft=True)
     return gf.Scene(
         fluid, camera, light, smoke, lights=[lamp], floor=0.0, update=carry, title="gpufluid: follow"
     )

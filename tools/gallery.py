@@ -100,7 +100,7 @@ PICTURES: dict[str, Source] = {  # by their place in docs/
     "gallery/cloud.webp": Moving("cloud", 21, 176),
     "gallery/volcano.webp": Moving("volcano", 90, 190),
     "gallery/particles_scene.webp": Moving("particles", 56, 140),
-    **frames(flame=130, torch=80, ball_of_fire=40, vortex_blast=30, blast=60),
+    **frames(flame=130, torch=80, ball_of_fire=40, vortex_blast=30, blast=42),
     **frames(smoke=120, chimney=88, lamps=90, lantern=80, animated_source=110, follow=80, walker=80),
     **frames(planet=44, steps=118, room=160, spheres=150, glass_plates=220),
     **frames(street=230, paint=120, stirring=95, benard=101),
