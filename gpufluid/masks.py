@@ -325,7 +325,7 @@ def _few(grid: Grid, triangles: Floats, reach: float) -> Floats:
             triangles = np.concatenate([triangles[~small], points])
         near = _reached(grid, triangles, reach)[1].prod(axis=0)
         pairs = int(near.sum())
-        limit = CHEAPER * (MOST_PAIRS - WIDE * len(near)) if near.mean() > WIDE else MOST_PAIRS
+        limit = CHEAPER * (MOST_PAIRS - WIDE * len(near)) if _is_wide(near) else MOST_PAIRS
         if pairs <= limit:
             return triangles
     raise GpufluidError(
@@ -350,24 +350,29 @@ def _pairs(grid: Grid, triangles: Floats, reach: float) -> Iterator[tuple[NDArra
     """
     first, count = _reached(grid, triangles, reach)
     near = count.prod(axis=0)
-    wide = near.mean() > WIDE
-    batches = _contenders(grid, triangles, reach) if wide else in_batches(near, PAIRS_AT_ONCE)
+    batches = in_batches(near, PAIRS_AT_ONCE)
+    if _is_wide(near):
+        batches = _contenders(grid, triangles, reach, first, count)
     for triangle, at in batches:
         at, i = np.divmod(at, count[0][triangle])
         k, j = np.divmod(at, count[1][triangle])
         yield triangle, first[0][triangle] + i, first[1][triangle] + j, first[2][triangle] + k
 
 
+def _is_wide(near: NDArray[np.int64]) -> bool:
+    """Whether triangles with so many cells near them are first ruled out for most of these."""
+    return bool(near.mean() > WIDE)
+
+
 def _contenders(
-    grid: Grid, triangles: Floats, reach: float
+    grid: Grid, triangles: Floats, reach: float, first: NDArray[np.int64], count: NDArray[np.int64]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Triangle, and number of a cell among those near it, of pairs that may be nearest, in batches.
 
-    The middle of a triangle is on it, so the nearest middle tells a cell how far its nearest triangle is at
-    most; and none is nearer than the ball round it.
+    first, count: as of `_reached`. The middle of a triangle is on it, so the nearest middle tells a cell how
+    far its nearest triangle is at most; and none is nearer than the ball round it.
     """
     axes = centers_along(grid)
-    first, count = _reached(grid, triangles, reach)
     last, middles = first + count, triangles.mean(axis=1)
     radii = np.sqrt(np.square(triangles - middles[:, None]).sum(axis=2).max(axis=1))
     there = np.flatnonzero(count.prod(axis=0)).tolist()
