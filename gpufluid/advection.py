@@ -48,7 +48,8 @@ class Advection:
         scratch = (*FACES.get(velocity_scheme, ()), *reflected, *CELLS.get(settings.advection, ()))
         for kind, name in scratch:
             kept = before.pop((kind, name), None)
-            self._scratch[kind, name] = kept or self.backend.field(f"{name} ({kind}s)", kind, buffers=1)
+            buffers = 2 if name == "reflected" else 1  # forces push it in place
+            self._scratch[kind, name] = kept or self.backend.field(f"{name} ({kind}s)", kind, buffers=buffers)
         return list(before.values())
 
     @property

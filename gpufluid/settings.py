@@ -43,9 +43,9 @@ class Settings:
     velocity_advection: the scheme for the velocity alone; None: the same as `advection`.
     reflection: advect and project twice in a step, for half of it each, and reflect the velocity between the
         two, as in Zehnder, Narain & Thomaszewski (2018): projections then hardly damp the flow. It costs as
-        much as steps of half the length, and two fields: a vortex that keeps 0.92 of its energy with those
-        keeps 0.99. It helps where little else damps, so not with "semi-lagrangian". Without `solve_velocity`
-        it does nothing.
+        much as steps of half the length, and three textures: a vortex that keeps 0.92 of its energy with
+        those keeps 0.99. It helps where little else damps, so not with "semi-lagrangian". Without
+        `solve_velocity` it does nothing.
     trace: how a back-trace follows the flow, "rk2" (midpoint) or "euler".
     limiter: what keeps MacCormack and BFECC within the values they start from: "clamp", "revert" (to
         semi-Lagrangian) or None.

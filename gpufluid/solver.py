@@ -244,6 +244,10 @@ class Solver:
         energy. It is carried along the velocity as it will be at the end, if it changes as much again as it
         has: so both halves together go as far as the flow does, to second order, and so do the scalars along
         P(u), the velocity of the middle. The paper takes P(u) for both.
+
+        In the second half forces act before the velocity is carried, the first half's mirror image. Carried
+        without them, the push of the pressure that they were balanced by would drive whatever moves through
+        them: waves in layered air grew by frequency^2 dt / 8 a second.
         """
         moving, reflects = self.settings.solve_velocity, self.settings.reflects
         part = 0.5 * dt if reflects else dt
@@ -254,16 +258,18 @@ class Solver:
             self.carry_velocity(part)
         self.bring(part, self.time, emitters)
         if moving:
-            self.accelerate(part, self.time, forces)
+            self.push(part, self.time, forces, self.velocity)
+            self.balance(part)
         self.carry_scalars(dt)
         if reflects:
             u, variant, faces = self.velocity, self.variant, self.solids.faces
             reflected = self.advection.reflected
             with self.projection.reflecting(part, variant, faces, velocity=u, reflected=reflected):
+                self.push(part, self.time + dt, forces, reflected)
                 self.advection.foresee(variant, faces, velocity=u)
                 self.carry_velocity(part, reflected)
             self.bring(part, self.time + part, emitters)
-            self.accelerate(part, self.time + part, forces)
+            self.balance(part)
         self.time += dt
 
     def carry_velocity(self, dt: float, reflected: FieldStore | None = None) -> None:
@@ -285,12 +291,15 @@ class Solver:
             self.solids.warm(dt, variant, scalars=s)
             self.fire.burn(dt, variant, scalars=s)
 
-    def accelerate(self, dt: float, time: float, forces: Sequence[Force]) -> None:
-        """Let all forces act on the velocity for `dt` seconds from `time` on, that of the pressure last."""
-        u, s, colors, variant = self.velocity, self.scalars, self.colors.field, self.variant
-        faces, openings = self.solids.faces, self.solids.openings
-        self.forces.push(dt, variant, faces, velocity=u, scalars=s, colors=colors)
-        self.forces.push_by(forces, dt, time, variant, faces, velocity=u)
+    def push(self, dt: float, time: float, forces: Sequence[Force], velocity: FieldStore) -> None:
+        """Let buoyancy, confinement and `forces` push a velocity for `dt` seconds, as they are at `time`."""
+        s, colors, variant, faces = self.scalars, self.colors.field, self.variant, self.solids.faces
+        self.forces.push(dt, variant, faces, velocity=velocity, scalars=s, colors=colors)
+        self.forces.push_by(forces, dt, time, variant, faces, velocity=velocity)
+
+    def balance(self, dt: float) -> None:
+        """Let viscosity, and last the pressure, act on the velocity for `dt` seconds."""
+        u, variant, faces, openings = self.velocity, self.variant, self.solids.faces, self.solids.openings
         if self.settings.viscosity:
             with self.projection.holding(dt, variant, faces, velocity=u):
                 self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u)

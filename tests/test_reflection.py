@@ -95,6 +95,62 @@ def test_a_flow_that_changes_comes_out_nearer_than_by_twice_as_many_plain_steps(
     assert errors[24, True] < errors[12, True] / 3.0
 
 
+def test_waves_in_layered_air_neither_grow_nor_fade() -> None:
+    """Forces act on what is carried in the second half: with their pressure alone it grew by 5 % a swing."""
+    cells, h, steps = (24, 16, 1), 1 / 16, 100
+    wave = np.pi / np.array((cells[0] * h, cells[1] * h))
+    x, y = ((np.arange(n) + 0.5) * h for n in cells[:2])
+    mode = np.outer(np.sin(wave[1] * y), np.cos(wave[0] * x))
+    period = np.pi * np.hypot(*wave) / wave[0]  # N is 2 / s
+    rules = gf.Settings(buoyancy=4.0, reflection=True, limiter=None, pressure=gf.Multigrid(4))
+    with gf.Fluid(gf.Grid(cells, h), FREE, rules) as fluid:
+        fluid.temperature.write((y[:, None] + 0.01 * mode)[None])
+        swings = []
+        for _ in range(3 * steps):
+            fluid.step(period / steps)
+            swung = (fluid.temperature.read()[0] - y[:, None]) * mode
+            swings.append(swung.sum() / (mode**2).sum() / 0.01)
+        first, last = (np.abs(swings[n : n + steps]).max() for n in (0, 2 * steps))
+        assert first == pytest.approx(1.0, abs=0.01)
+        assert last == pytest.approx(first, rel=0.01)
+
+
+def test_a_force_that_changes_pushes_to_second_order() -> None:
+    """In its first half as it is when the step begins, in its second as when it ends."""
+    errors = []
+    force = gf.ForceExpression("vec3(sin(6.28318531 * time), 0, 0)")
+    for steps in (5, 10):
+        rules = gf.Settings(reflection=True, pressure=gf.Multigrid(1))
+        with gf.Fluid(gf.Grid((4, 4, 4), 0.25), SIDES["periodic"], rules) as fluid:
+            fluid.forces.add(force)
+            for _ in range(steps):
+                fluid.step(0.25 / steps)
+            errors.append(abs(float(fluid.velocity.read()[0, 0, 0, 0]) - 0.5 / np.pi))
+    assert errors[0] < 0.01 / np.pi
+    assert errors[1] == pytest.approx(0.25 * errors[0], rel=0.02)
+
+
+def warmed(steps: int) -> Floats:
+    """The velocity after 0.6 s of warm air that rises through layers."""
+    x = (np.arange(96) + 0.5) / 96
+    warm = np.exp(-30.0 * ((x - 0.4) ** 2 + (x[:, None] - 0.4) ** 2)) + x[:, None]
+    rules = gf.Settings(
+        buoyancy=4.0, limiter=None, cfl=None, reflection=True, pressure=gf.Multigrid(8, tolerance=1e-6)
+    )
+    with gf.Fluid(gf.Grid((96, 96, 1), 1 / 96), FREE, rules) as fluid:
+        fluid.temperature.write(warm[None])
+        for _ in range(steps):
+            fluid.step(0.6 / steps)
+        return fluid.velocity.read()
+
+
+def test_warm_air_rises_to_second_order() -> None:
+    exact = warmed(64)
+    coarse, fine = (np.linalg.norm(warmed(steps) - exact) for steps in (6, 12))
+    assert fine < 0.01 * np.linalg.norm(exact)
+    assert np.log2(coarse / fine) > 1.8
+
+
 @pytest.mark.parametrize("sides", ["walls", "open", "periodic"])
 @pytest.mark.parametrize(
     ("solver", "warm"), [(gf.Jacobi(), True), (gf.Jacobi(5), False), (gf.Multigrid(1), True)]
