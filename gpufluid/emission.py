@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -37,6 +37,12 @@ SET_RATE = 30.0  # 1/s: where an emitter has a share, it sets that much of a val
 SEED_STRIDE = 104729  # a prime: emitters of neighbouring seeds do not show each other's later noise soon
 
 
+class _Place(Emitter):
+    """An emitter at one of several places on its way, which share the time of a substep between them."""
+
+    places = 1
+
+
 def emitter_images(
     emitter: Emitter, grid: Grid, boundaries: Boundaries
 ) -> tuple[Form, Floats, Sequence[Triple]]:
@@ -64,6 +70,7 @@ def emitter_rows(
     which tells the noise.
     """
     middle: Sequence[float] = [0.5 * edge for edge in grid.size]
+    dt = _time_of(emitter, dt)
     rows, width, counts = np.zeros((1, EMITTER_ROWS, 4)), edge_width(emitter, grid), 1.0
     if isinstance(emitter.shape, Analytic):
         form, place, there = emitter_images(emitter, grid, boundaries)
@@ -106,8 +113,13 @@ def color_rows(
     """Return the same, with which the emit kernels add the colour of an emitter."""
     rows, middle = emitter_rows(emitter, grid, boundaries, dt, time)
     rows[-1:, 4, 3] = 0.0  # add to the second channel, do not set it
-    rows[-1:, 5, :3] = np.minimum(np.multiply(emitter.color or 0.0, dt), LARGEST)
+    rows[-1:, 5, :3] = np.minimum(np.multiply(emitter.color or 0.0, _time_of(emitter, dt)), LARGEST)
     return rows, middle
+
+
+def _time_of(emitter: Emitter, dt: float) -> float:
+    """How many of `dt` seconds an emitter is where it is."""
+    return dt / emitter.places if isinstance(emitter, _Place) else dt
 
 
 def edge_width(emitter: Emitter, grid: Grid) -> float | None:
@@ -159,22 +171,20 @@ def _noisy(variant: Variant, emitters: Sequence[Emitter]) -> Variant:
 
 
 def on_its_way(emitter: Emitter, dt: float, later: float, spacing: float) -> Sequence[Emitter]:
-    """`emitter`, or one for each place on the way that it comes in `dt` seconds: together they bring as much.
+    """`emitter`, or one for each place on the way that it comes in `dt` seconds: together they bring as much,
+    and set as much.
 
     later: seconds from the end of that way to where it stands. spacing: metres between places, about.
     """
     if not any(emitter.motion) or not isinstance(emitter.shape, Analytic):
         return (emitter,)  # what is worked out on the CPU would be so for each place
     count = min(max(math.ceil(math.hypot(*emitter.motion) * dt / spacing), 1), PLACES)
-    there = []
+    there, own = [], {field.name: getattr(emitter, field.name) for field in fields(emitter)}
     for n in range(count):
-        one = as_now(emitter)
         back = later + dt * (n + 0.5) / count
         x, y, z = (p - v * back for p, v in zip(emitter.position, emitter.motion, strict=True))
-        one.position, one.density, one.fuel = (x, y, z), emitter.density / count, emitter.fuel / count
-        if emitter.color is not None:
-            r, g, b = emitter.color
-            one.color = r / count, g / count, b / count
+        one = _Place(**{**own, "position": (x, y, z)})
+        one.places = count
         there.append(one)
     return there
 

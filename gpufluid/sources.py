@@ -205,7 +205,8 @@ class Emitter(Checked):
         middle count.
     active: False switches the emitter off.
     motion: how fast it moves, m/s; `position` is where it has arrived. What it emits in a step is spread
-        along the way it has come, so a fast source leaves a trail and not a row of puffs. It stays in effect
+        along the way it has come, so a fast source leaves a trail and not a row of puffs; what it sets, it
+        sets for as long as it is there, as in many short steps. It stays in effect
         until it is set back; in a description it follows from the position. Not for a Mesh and the shapes
         after it in the list above.
 

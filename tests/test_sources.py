@@ -611,6 +611,24 @@ def test_a_moving_emitter_sets_what_it_sets_all_along(ctx: moderngl.Context) -> 
         assert color[:, 2] == pytest.approx(2.0 * color[:, 0], rel=1e-4)
 
 
+@pytest.mark.parametrize("backend", ["numpy", "auto"])
+def test_a_bar_that_moves_along_itself_sets_what_it_sets_at_rest(backend: str) -> None:
+    """Of all the places on its way each sets its share: at 5 m/s each of eight set all of it."""
+    rules, sides = gf.Settings(solve_velocity=False), gf.Boundaries.all(gf.Periodic())
+    fields = []
+    for speed, steps in ((0.0, 1), (5.0, 1), (5.0, 4), (1.0, 1)):
+        with gf.Fluid(gf.Grid((8, 12, 12), 1 / 16), sides, rules, backend) as fluid:
+            bar = gf.Box((0.25, 0.4, 0.35), (0.5, 0.2, 0.2))
+            fluid.emitters.add(
+                gf.Emitter(bar, density=2.0, temperature=1.0, falloff=0.2, motion=(speed, 0.0, 0.0))
+            )
+            for _ in range(steps):
+                fluid.step(0.1 / steps)
+            fields.append((fluid.temperature.read(), fluid.density.read()))
+    for moving in fields[1:]:
+        np.testing.assert_allclose(moving, fields[0], atol=5e-5)
+
+
 def test_an_emitter_that_does_not_move_costs_and_changes_nothing() -> None:
     from gpufluid.emission import on_its_way
 
