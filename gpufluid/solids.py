@@ -91,7 +91,8 @@ class Way(NamedTuple):
     def voxelized(self, start: float, end: float, dt: float) -> Voxelized:
         """It where it is once it has gone the share `end`, `dt` seconds after the share `start`."""
         (before, there), (shape, place) = self.at(start), self.at(end)
-        motion = self.surface
+        motion = self.surface.copy()
+        motion[:3, 3] += motion[:3, :3] @ (self.place - place)[:3, 3]  # it spins about where it is
         bends: Bends = ()
         if isinstance(before, Mesh) and self.was is not None:
             bends = before, there.tobytes(), dt

@@ -539,7 +539,7 @@ def go(solid: gf.Obstacle, how: str, share: float) -> None:
     ),
 )
 def test_a_step_of_parts_moves_solids_as_so_many_steps(how: str, shape: Any, slip: str, backend: str) -> None:
-    """Where they are on their way, and what they push on, in each; another moves with them."""
+    """Where they are on their way, about what they spin there, and what they push on; another moves too."""
     sides = gf.Boundaries(left=gf.Periodic(), right=gf.Periodic())
     numbers, ends = np.random.default_rng(3), []
     smoke, flow = numbers.random((12, 12, 16)), 0.3 * numbers.random((13, 13, 17, 3)) + 0.5
@@ -547,7 +547,8 @@ def test_a_step_of_parts_moves_solids_as_so_many_steps(how: str, shape: Any, sli
         rules = gf.Settings(buoyancy=0.0, cfl=cfl)
         with gf.Fluid(gf.Grid((16, 12, 12), 1.0), sides, rules, backend=backend) as fluid:
             x = 14.5 if how == "crosses the seam" else 5.0
-            solid = fluid.obstacles.add(gf.Obstacle(shape, (x, 6.0, 6.0), slip=slip))
+            solid = gf.Obstacle(shape, (x, 6.0, 6.0), slip=slip, spin=(0.1, -0.2, 0.3))
+            fluid.obstacles.add(solid)
             other = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(1.0, 2.0, 2.0)), (9.5, 2.0, 2.0)))
             fluid.step(1e-6)
             fluid.density.write(smoke)
