@@ -14,6 +14,7 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import av
@@ -518,6 +519,19 @@ class TestRun:
         self.run(self.scene, out="a.mp4")
         self.run(self.scene(), out="b.mp4", still="b.png")
         assert names(folder) == ["a.mp4", "b.mp4", "b.png"]
+
+    def test_films_are_named_like_the_script_if_there_is_one(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """In a notebook that was once the kernel's launcher, which is the first of sys.argv there."""
+        monkeypatch.setattr(play, "has_display", lambda: False)
+        monkeypatch.setattr(sys, "argv", ["/somewhere/ipykernel_launcher.py", "-f", "kernel.json"])
+        main = ModuleType("__main__")
+        monkeypatch.setitem(sys.modules, "__main__", main)
+        self.run(self.scene())
+        main.__file__ = "/somewhere/mine.py"
+        self.run(self.scene())
+        assert names(folder) == ["gpufluid.mp4", "gpufluid.png", "mine.mp4", "mine.png"]
 
     def test_a_scene_goes_on_where_it_was(self, folder: Path) -> None:
         scene = self.scene()

@@ -70,7 +70,9 @@ def run(
     written after Ctrl-C only if it had been drawn. Raises GpufluidError for bad input before anything is
     computed, and leaves no file then.
     """
-    name = Path(sys.argv[0]).stem if sys.argv and sys.argv[0].endswith(".py") else "gpufluid"
+    # not the first of sys.argv, which in a notebook is the kernel's launcher
+    script = getattr(sys.modules.get("__main__"), "__file__", None) or ""
+    name = Path(script).stem if script.endswith(".py") else "gpufluid"
     wanted = Outputs(out=out, still=still, transparent=transparent, overwrite=overwrite)
     play(scene, wanted, name=name, frames=frames, size=size, fps=fps, progress=progress)
 
