@@ -22,6 +22,7 @@ from jupyter_client.manager import start_new_kernel
 from nbclient import NotebookClient
 from numpy.typing import NDArray
 from PIL import Image
+from test_docs import blocks
 
 import gpufluid as gf
 from gpufluid.app import orbit
@@ -333,6 +334,19 @@ def test_a_drag_in_2d_pushes_the_fluid_and_what_is_called_before_each_step_is(br
         browser.drag(1, 0)
         browser.rest(0.2)
     assert browser.printed.count("was released") == 1, browser.printed
+
+
+def test_a_slider_is_looked_at_before_each_step(browser: Browser) -> None:
+    """As the page has it; it is moved in a thread where the fluid's context is not current."""
+    text = blocks("embedding.md", "python")[-1]
+    assert text.startswith("heat = ipywidgets") and "display(" in text
+    browser.run(PLUME + "import ipywidgets\n" + text.replace("display(", "_, shown = ("))
+    browser.look_at(browser.run("shown"))
+    browser.until("fluid.emitters[0].temperature", "1.0")
+    moved = {"method": "update", "state": {"value": 2.5}}
+    browser._tell("comm_msg", {"comm_id": browser.value("heat.model_id"), "data": moved})
+    browser.until("fluid.emitters[0].temperature", "2.5")
+    browser.run("shown.close(); fluid.release()")
 
 
 # -- a film --------------------------------------------------------------------------------------------------
