@@ -544,6 +544,9 @@ def test_shapes_that_will_hardly_work_warn() -> None:
         with gf.Fluid(gf.Grid((12, 12, 1), 0.1), backend="numpy") as flat:
             flat.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.3, 0.05)), position=(0.6, 0.6, 0.05)))
             flat.emitters.add(gf.Emitter(gf.Sphere((0.6, 0.6, 3.0), 0.1), density=1.0))
+            flat.obstacles.add(gf.Obstacle(gf.Sphere((5.0, 0.6, 3.0), 0.1)))
+    with gf.Fluid(gf.Grid((12, 12, 1), 0.1), backend="numpy") as flat, warns(match="which is one cell deep"):
+        flat.obstacles.add(gf.Obstacle(gf.Sphere((0.6, 0.6, 3.0), 0.1)))
 
 
 @pytest.mark.parametrize("backend", EVERYWHERE)
