@@ -67,9 +67,13 @@ class Browser:
         self.shown = ""  # the comm of the widget that is looked at
         self.index = 0
 
-    def run(self, code: str) -> dict[str, Any]:
-        """Run a cell; returns its last result by types."""
-        return self._finished(self.client.execute(code))
+    def run(self, code: str, cell: str | None = None) -> dict[str, Any]:
+        """Run a cell, which the frontend calls `cell`; returns its last result by types."""
+        content = {"code": code, "silent": False, "store_history": True, "allow_stdin": True}
+        metadata = {} if cell is None else {"cellId": cell}
+        asked = self.client.session.msg("execute_request", content, metadata=metadata)
+        self.client.shell_channel.send(asked)
+        return self._finished(str(asked["header"]["msg_id"]))
 
     def _finished(self, asked: str) -> dict[str, Any]:
         """The result, by types, of a message that was sent, once the kernel is done with it."""
@@ -312,6 +316,25 @@ def test_closing_leaves_the_fluid_to_its_owner(browser: Browser) -> None:
     assert browser.value("shown.stage._released") == "True"
     browser.run("fluid.step(1 / 30)")
     assert "released" not in browser.printed
+
+
+def test_a_cell_that_is_run_again_ends_its_frames_and_lets_their_fluids_go(browser: Browser) -> None:
+    """Once each run left its fluid in the kernel, with its context, by its widget and by `Out`."""
+    browser.run("import gc, weakref\nmade = []")
+    code = PLUME + "made.append(weakref.ref(fluid)); shown = gf.show(fluid, size=(32, 18))\nshown"
+    for _ in range(3):
+        browser.look_at(browser.run(code, cell="one"))
+        browser.wait_for(1)
+    browser.run("pair = [gf.show(fluid, size=(32, 18)) for _ in range(2)]", cell="two")
+    assert browser.value("gc.collect() and [there() is not None for there in made]") == "[False, False, True]"
+    assert browser.value("[frame._closed for frame in (shown, *pair)]") == "[False, False, False]"
+    browser.drag(5, 5)
+    browser.run("pass", cell="one")
+    assert browser.value("shown._closed") == "False", "it shows none"
+    browser.run("for frame in (shown, *pair): frame.close(); frame.single_step()\nfluid.release()")
+    browser.drag(5, 5)
+    browser.rest(0.2)
+    assert browser.printed == ""
 
 
 def test_a_drag_in_2d_pushes_the_fluid_and_what_is_called_before_each_step_is(browser: Browser) -> None:
