@@ -81,22 +81,26 @@ def doubt_mesh(
 
 def doubt_obstacle(obstacle: Obstacle, grid: Grid, boundaries: Boundaries) -> None:
     """Warn of an obstacle that will hardly be what was meant."""
-    shape, matrix = obstacle.shape, obstacle.matrix
+    shape, matrix, period = obstacle.shape, obstacle.matrix, periods(grid, boundaries)
     if isinstance(shape, Mesh):
         where_open = "its solid is a guess inside its bounding box"
-        doubt_mesh(shape, matrix, grid, periods(grid, boundaries), where_open)
+        doubt_mesh(shape, matrix, grid, period, where_open)
     else:
-        _doubt_solid(shape, shape.form, matrix, grid)
+        _doubt_solid(shape, shape.form, matrix, grid, period)
 
 
-def _doubt_solid(shape: object, form: Form, matrix: Floats, grid: Grid) -> None:
+def _doubt_solid(shape: object, form: Form, matrix: Floats, grid: Grid, period: ArrayLike) -> None:
     """Warn of a solid of that form, placed by `matrix`, that holds no cell or lets the flow through.
 
-    One outside the box may be scenery, or on its way.
+    One outside the box may be scenery, or on its way, but in 2D not beside the one slice.
     """
     if form.kind == HALF_SPACE:
         return
     placed = matrix @ form.place
+    low, high = map(np.array, bounds(placed, form.half))
+    if _beyond(low, high, grid, period, 3) and not _beyond(low, high, grid, period, grid.dimensions):
+        warn(f"{shape!r} {_outside(low, high, grid)}, which is one cell deep", ShapeWarning)
+        return
     edges = np.linalg.norm(placed[:3, :3], axis=0)
     thick = 2.0 * form.half * edges
     if grid.dimensions == 2:  # how thick it is across the one slice says nothing

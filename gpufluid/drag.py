@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpufluid.checks import finite_number, finite_triple, held, real_array
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, counted
 from gpufluid.probes import Samples
 from gpufluid.vectors import Floats, Number, Vector
 
@@ -42,6 +42,9 @@ class BodyForces:
     ) -> None:
         self._samples, self._arms, self._velocities = samples, arms, velocities
         self._strength, self._lift = strength, lift
+
+    def __repr__(self) -> str:
+        return f"<what a gf.Fluid does to {counted(len(self._arms), 'point')}: force, torque, parts>"
 
     @property
     def ready(self) -> bool:

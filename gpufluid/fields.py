@@ -40,6 +40,8 @@ class Field(Handle, ABC):
     shape: of that array, [z, y, x(, c)].
     """
 
+    _instead = "read() gives an array of its own"
+
     def __init__(self, stepper: Stepper, name: str, components: tuple[int, ...] = ()) -> None:
         self.name, self._stepper = name, stepper
         self.shape: tuple[int, ...] = (*stepper.backend.grid.cells[::-1], *components)

@@ -91,6 +91,8 @@ class Fluid(Handle):
     Raises GpufluidError for bad input, GLUnavailableError where there is no OpenGL.
     """
 
+    _instead = "fluid.save(file) and gf.Fluid.load(file) make another"
+
     def __init__(
         self,
         grid: Grid,

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from gpufluid.arguments import Cells
 from gpufluid.backend import Backend, FieldStore, Later, release
 from gpufluid.checks import held, real_array
-from gpufluid.errors import GpufluidError
+from gpufluid.errors import GpufluidError, counted
 from gpufluid.kernels import Variant
 from gpufluid.layout import PROBES
 
@@ -35,6 +35,11 @@ class Samples:
     ) -> None:
         self._count, self._late, self._at_work = count, (velocity, scalars), at_work
         self._there: tuple[Singles, Singles] | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"<{counted(self._count, 'sample')} of a gf.Fluid: velocity, density, temperature, fuel, inside>"
+        )
 
     @property
     def ready(self) -> bool:

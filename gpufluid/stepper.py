@@ -12,7 +12,7 @@ import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
 from gpufluid.advance import Slices
 from gpufluid.backend import release
@@ -248,6 +248,17 @@ class Handle:
     """What a program holds of a fluid: the fluid itself, or one of its fields."""
 
     _stepper: Stepper
+    _instead: str  # what gives another one, for a program that would copy this
+
+    def __copy__(self) -> NoReturn:
+        """Raise GpufluidError: both would have the same numbers, and step or be written as one."""
+        raise GpufluidError(f"{self!r} cannot be copied: {self._instead}")
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """As `object`'s, for copy.deepcopy and pickle; raise GpufluidError where the numbers are OpenGL's."""
+        if getattr(self._stepper.backend, "ctx", None) is not None:
+            self.__copy__()
+        return super().__reduce_ex__(protocol)
 
 
 Holder = TypeVar("Holder", bound=Handle)

@@ -14,6 +14,7 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import av
@@ -448,6 +449,34 @@ def test_demo_without_a_display_leaves_film_and_picture(
     assert frame_count(folder / "plume.mp4") == 1
 
 
+def test_a_log_takes_lines(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a terminal writes over is no line of a file: it was all one, with carriage returns in it."""
+    assert main(["demo", "--frames", "2", "-o", "a.png", *SMALL]) == 0
+    first, *_, last = capsys.readouterr().err.split("\n")[:-1]
+    assert first.startswith("compiling shaders:   0%") and first.endswith("frame/s]")
+    assert last.startswith("100%") and "\r" not in first + last
+
+
+def test_a_scene_that_has_fewer_frames_than_asked_for_says_so(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fluid = "gf.Fluid(gf.Grid((6, 8, 5), 0.1), ctx=ctx)"
+    head = f"import gpufluid as gf\ndef scene(ctx=None):\n    fluid = {fluid}\n"
+    (folder / "long.py").write_text(f"{head}    return gf.Scene(fluid, frames=3)\n")
+    (folder / "story.py").write_text(f"{head}    yield gf.Scene(fluid)\n    yield\n    yield\n")
+    small = ["--size", "16x16", "-o", "fr", "--overwrite", "--frames"]
+    for name, said in (
+        ("long.py", "gpufluid: long is over after 3 frames, not 9\n"),
+        ("story.py", "gpufluid: the scene was over after 2 frames, not 9\n"),
+    ):
+        assert main(["run", name, *small, "9"]) == 0
+        told = capsys.readouterr().err
+        assert said in told and ("3/3" in told) == (name == "long.py")
+        assert main(["run", name, *small, "9", "--quiet"]) == 0
+        assert main(["run", name, *small, "2"]) == 0
+        assert "over" not in capsys.readouterr().err
+
+
 def test_run_with_a_mesh(folder: Path) -> None:
     (folder / "my.obj").write_text(TETRAHEDRON)
     assert main(["run", "--obstacle", "my.obj", "--frames", "2", "-o", "frames", *SMALL]) == 0
@@ -518,6 +547,19 @@ class TestRun:
         self.run(self.scene, out="a.mp4")
         self.run(self.scene(), out="b.mp4", still="b.png")
         assert names(folder) == ["a.mp4", "b.mp4", "b.png"]
+
+    def test_films_are_named_like_the_script_if_there_is_one(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """In a notebook that was once the kernel's launcher, which is the first of sys.argv there."""
+        monkeypatch.setattr(play, "has_display", lambda: False)
+        monkeypatch.setattr(sys, "argv", ["/somewhere/ipykernel_launcher.py", "-f", "kernel.json"])
+        main = ModuleType("__main__")
+        monkeypatch.setitem(sys.modules, "__main__", main)
+        self.run(self.scene())
+        main.__file__ = "/somewhere/mine.py"
+        self.run(self.scene())
+        assert names(folder) == ["gpufluid.mp4", "gpufluid.png", "mine.mp4", "mine.png"]
 
     def test_a_scene_goes_on_where_it_was(self, folder: Path) -> None:
         scene = self.scene()

@@ -196,7 +196,7 @@ def test_the_examples_of_the_scripting_page(tmp_path: Path, monkeypatch: pytest.
 
 def test_the_examples_of_the_embedding_page(ctx: moderngl.Context) -> None:
     """One after the other in a game without a window; what its own objects are told is what happens."""
-    *examples, notebook = blocks("embedding.md", "python")
+    *examples, notebook, _ = blocks("embedding.md", "python")  # the last one in `test_notebook`
     assert notebook.startswith("gf.show")
     size, seen = (64, 48), view_of(gf.Camera(target=(0, 0.8, 0), distance=4.0), 64 / 48)
     told = SimpleNamespace(force=None)

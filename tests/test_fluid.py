@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -542,6 +544,9 @@ def test_shapes_that_will_hardly_work_warn() -> None:
         with gf.Fluid(gf.Grid((12, 12, 1), 0.1), backend="numpy") as flat:
             flat.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.3, 0.05)), position=(0.6, 0.6, 0.05)))
             flat.emitters.add(gf.Emitter(gf.Sphere((0.6, 0.6, 3.0), 0.1), density=1.0))
+            flat.obstacles.add(gf.Obstacle(gf.Sphere((5.0, 0.6, 3.0), 0.1)))
+    with gf.Fluid(gf.Grid((12, 12, 1), 0.1), backend="numpy") as flat, warns(match="which is one cell deep"):
+        flat.obstacles.add(gf.Obstacle(gf.Sphere((0.6, 0.6, 3.0), 0.1)))
 
 
 @pytest.mark.parametrize("backend", EVERYWHERE)
@@ -629,6 +634,25 @@ def test_fluids_with_contexts_of_their_own_take_turns(backend: str) -> None:
     first.release()
     second.step(0.05)
     second.release()
+
+
+@pytest.mark.parametrize("backend", EVERYWHERE)
+def test_what_cannot_be_copied_says_what_gives_another(backend: str) -> None:
+    """Once copy.copy gave a second name of the same fluid, and copy.deepcopy told of moderngl's context."""
+    with gf.Fluid(gf.Grid(CELLS, 0.1), backend=backend) as fluid:
+        ways: list[Callable[[object], object]] = [copy.copy]
+        if backend != "numpy":
+            ways += [copy.deepcopy, pickle.dumps]
+        for way in ways:
+            with pytest.raises(gf.GpufluidError, match=r"gf.Fluid of .* cannot be copied: fluid.save"):
+                way(fluid)
+            with pytest.raises(gf.GpufluidError, match=r"density .* cannot be copied: read\(\) gives"):
+                way(fluid.density)
+        if backend == "numpy":
+            apart = copy.deepcopy(fluid)
+            apart.density.write(np.ones(fluid.density.shape))
+            apart.step(0.1)
+            assert (fluid.time, fluid.density.read().max(), apart.time) == (0.0, 0.0, 0.1)
 
 
 @pytest.mark.parametrize("backend", EVERYWHERE)

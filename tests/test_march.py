@@ -893,7 +893,7 @@ def test_bad_targets_and_depths_are_named(device: Device) -> None:
     for depth, words in (
         (ctx.depth_texture((24, 16)), "depth texture has 24 x 16 pixels, the viewport of the target 48 x 32"),
         (several, "depth texture has 4 samples a pixel"),
-        (ctx.depth_renderbuffer(SIZE), "depth must be a depth texture"),
+        (ctx.depth_renderbuffer(SIZE), "depth must be a depth texture .*no shader reads a renderbuffer"),
         (gone, "depth texture was released"),
         (ctx.texture(SIZE, 4), "depth must be a depth texture .*got one of 4 components"),
         (7, "depth must be a depth texture"),
@@ -903,7 +903,10 @@ def test_bad_targets_and_depths_are_named(device: Device) -> None:
     left = ctx.simple_framebuffer(SIZE)
     left.release()
     for target, words in (
-        (ctx.texture(SIZE, 4), "target must be a moderngl.Framebuffer"),
+        (
+            ctx.texture(SIZE, 4),
+            r"target must be a moderngl.Framebuffer.*\(\[texture\]\) draws into it",
+        ),
         (None, "target must be a moderngl.Framebuffer, got None"),
         (left, "the target was released"),
         (ctx.framebuffer(depth_attachment=ctx.depth_texture(SIZE)), "the target has no colour to draw to"),

@@ -22,6 +22,7 @@ from jupyter_client.manager import start_new_kernel
 from nbclient import NotebookClient
 from numpy.typing import NDArray
 from PIL import Image
+from test_docs import blocks
 
 import gpufluid as gf
 from gpufluid.app import orbit
@@ -66,9 +67,13 @@ class Browser:
         self.shown = ""  # the comm of the widget that is looked at
         self.index = 0
 
-    def run(self, code: str) -> dict[str, Any]:
-        """Run a cell; returns its last result by types."""
-        return self._finished(self.client.execute(code))
+    def run(self, code: str, cell: str | None = None) -> dict[str, Any]:
+        """Run a cell, which the frontend calls `cell`; returns its last result by types."""
+        content = {"code": code, "silent": False, "store_history": True, "allow_stdin": True}
+        metadata = {} if cell is None else {"cellId": cell}
+        asked = self.client.session.msg("execute_request", content, metadata=metadata)
+        self.client.shell_channel.send(asked)
+        return self._finished(str(asked["header"]["msg_id"]))
 
     def _finished(self, asked: str) -> dict[str, Any]:
         """The result, by types, of a message that was sent, once the kernel is done with it."""
@@ -313,6 +318,25 @@ def test_closing_leaves_the_fluid_to_its_owner(browser: Browser) -> None:
     assert "released" not in browser.printed
 
 
+def test_a_cell_that_is_run_again_ends_its_frames_and_lets_their_fluids_go(browser: Browser) -> None:
+    """Once each run left its fluid in the kernel, with its context, by its widget and by `Out`."""
+    browser.run("import gc, weakref\nmade = []")
+    code = PLUME + "made.append(weakref.ref(fluid)); shown = gf.show(fluid, size=(32, 18))\nshown"
+    for _ in range(3):
+        browser.look_at(browser.run(code, cell="one"))
+        browser.wait_for(1)
+    browser.run("pair = [gf.show(fluid, size=(32, 18)) for _ in range(2)]", cell="two")
+    assert browser.value("gc.collect() and [there() is not None for there in made]") == "[False, False, True]"
+    assert browser.value("[frame._closed for frame in (shown, *pair)]") == "[False, False, False]"
+    browser.drag(5, 5)
+    browser.run("pass", cell="one")
+    assert browser.value("shown._closed") == "False", "it shows none"
+    browser.run("for frame in (shown, *pair): frame.close(); frame.single_step()\nfluid.release()")
+    browser.drag(5, 5)
+    browser.rest(0.2)
+    assert browser.printed == ""
+
+
 def test_a_drag_in_2d_pushes_the_fluid_and_what_is_called_before_each_step_is(browser: Browser) -> None:
     browser.run("flat = gf.Fluid(gf.Grid((16, 16, 1), 1 / 16)); calls = []")
     browser.look_at(browser.run("shown = gf.show(flat, size=(160, 90), before=calls.append); shown"))
@@ -333,6 +357,19 @@ def test_a_drag_in_2d_pushes_the_fluid_and_what_is_called_before_each_step_is(br
         browser.drag(1, 0)
         browser.rest(0.2)
     assert browser.printed.count("was released") == 1, browser.printed
+
+
+def test_a_slider_is_looked_at_before_each_step(browser: Browser) -> None:
+    """As the page has it; it is moved in a thread where the fluid's context is not current."""
+    text = blocks("embedding.md", "python")[-1]
+    assert text.startswith("heat = ipywidgets") and "display(" in text
+    browser.run(PLUME + "import ipywidgets\n" + text.replace("display(", "_, shown = ("))
+    browser.look_at(browser.run("shown"))
+    browser.until("fluid.emitters[0].temperature", "1.0")
+    moved = {"method": "update", "state": {"value": 2.5}}
+    browser._tell("comm_msg", {"comm_id": browser.value("heat.model_id"), "data": moved})
+    browser.until("fluid.emitters[0].temperature", "2.5")
+    browser.run("shown.close(); fluid.release()")
 
 
 # -- a film --------------------------------------------------------------------------------------------------

@@ -125,6 +125,9 @@ def test_the_answer_is_of_the_moment_of_the_question(backend: str) -> None:
         assert all(samples.ready for samples in asked)
         np.testing.assert_allclose([samples.density[0] for samples in asked], [5.8, 9.0], atol=1e-5)
         assert all(samples.ready for samples in asked)
+        assert repr(asked[0]) == "<1 sample of a gf.Fluid: velocity, density, temperature, fuel, inside>"
+        forces = fluid.forces_on(np.ones((3, 3)), areas=1.0)
+        assert repr(forces) == "<what a gf.Fluid does to 3 points: force, torque, parts>"
         for nothing in (np.zeros((0, 3)), [], ()):
             assert fluid.sample(nothing).velocity.shape == (0, 3)
             assert not fluid.forces_on(nothing, areas=1.0).force.any()

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partialmethod
 from pathlib import Path
@@ -532,7 +533,8 @@ def test_a_call_with_another_context_current_says_so(host: Host, monkeypatch: py
 
 
 @pytest.mark.parametrize("own", [True, False])
-def test_a_call_from_another_thread_says_so(host: Host, own: bool) -> None:
+def test_a_call_from_another_thread_says_so(host: Host, own: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard_of(host.ctx), "recalled", False)  # as one that the engine has not made
     fluid = gf.Fluid(gf.Grid((6, 6, 6), 0.1), backend="fragment", ctx=None if own else host.ctx)
     said: list[Exception] = []
 
@@ -545,9 +547,24 @@ def test_a_call_from_another_thread_says_so(host: Host, own: bool) -> None:
     thread = threading.Thread(target=run)
     thread.start()
     thread.join()
-    assert len(said) == 1 and "no GL context is current in this thread" in str(said[0])
+    where = "current in another thread" if own else "no GL context is current in this thread"
+    assert len(said) == 1 and where in str(said[0])
     fluid.step(0.1)
     fluid.release()
+    host.ctx.__enter__()
+
+
+def test_a_thread_that_has_ended_keeps_no_context_of_the_engines(host: Host) -> None:
+    """Once it was current there for ever, and the fluid of no use to any other thread."""
+    fluid, other = (gf.Fluid(gf.Grid((6, 6, 6), 0.1), backend="fragment") for _ in range(2))
+    fluid.step(0.1)
+    other.step(0.1)  # now that of `fluid` is current nowhere
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(fluid.step, 0.1).result()
+    fluid.step(0.1)
+    assert fluid.time == pytest.approx(0.3)
+    fluid.release()
+    other.release()
     host.ctx.__enter__()
 
 

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import sys
 import threading
 import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 from jupyter_rfb import RemoteFrameBuffer
@@ -34,12 +36,35 @@ NOTCH = 100.0  # pixels that a notch of a mouse's wheel scrolls a page by
 EARLY = 0.002  # seconds a frame may come before its time
 
 
+# of the cells of a notebook: which run of theirs has shown frames, and which
+_shown: dict[str, tuple[str, WeakSet[LiveFrame]]] = {}
+
+
+def _take_turns(frame: LiveFrame) -> None:
+    """Close the frames of earlier runs of the cell that makes `frame`, where the frontend names it."""
+    kernel = getattr(sys.modules["IPython"].get_ipython(), "kernel", None)
+    asked = {} if kernel is None else kernel.get_parent("shell")
+    cell, run = asked.get("metadata", {}).get("cellId"), asked.get("header", {}).get("msg_id", "")
+    if cell is None:
+        return
+    before, frames = _shown.get(cell, (run, WeakSet()))
+    if before != run:
+        for old in list(frames):
+            old.close()
+        frames = WeakSet()
+    frames.add(frame)
+    _shown[cell] = run, frames
+
+
 class LiveFrame(RemoteFrameBuffer):  # type: ignore[misc]  # has no types
     """The live frame of `gf.show`: a widget that steps a scene in real time, or as fast as the machine can.
 
     paused: whether the flow stands still; set it at any time, or press space. Between two cells it steps the
     fluid that cells work with, in the same thread. An error of a step pauses it and is told above the
     picture.
+
+    A cell that is run again puts its frames in the place of those of its last run, which end: what they hold,
+    the widgets of a kernel being kept in it for good, would never go.
     """
 
     def __init__(self, stage: NotebookStage) -> None:
@@ -66,6 +91,7 @@ class LiveFrame(RemoteFrameBuffer):  # type: ignore[misc]  # has no types
             "ArrowUp": lambda: turn(0.0, orbit.TURN),
             "ArrowDown": lambda: turn(0.0, -orbit.TURN),
         }
+        _take_turns(self)
         self.request_draw()
 
     @property
@@ -95,6 +121,7 @@ class LiveFrame(RemoteFrameBuffer):  # type: ignore[misc]  # has no types
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        self._let_go()
         self.stage.release()
 
     # -- called by jupyter-rfb -------------------------------------------------------------------------
@@ -123,6 +150,8 @@ class LiveFrame(RemoteFrameBuffer):  # type: ignore[misc]  # has no types
 
     def handle_event(self, event: dict[str, Any]) -> None:
         """Follow mouse and keys; `event` is a message of jupyter-rfb, its (x, y) in pixels, y downward."""
+        if self._closed:
+            return
         kind = event["type"]
         if kind == "resize":
             self.stage.resize(event["width"], event["height"])
@@ -175,6 +204,8 @@ class LiveFrame(RemoteFrameBuffer):  # type: ignore[misc]  # has no types
         self.request_draw()
 
     def _step(self) -> None:
+        if self._closed:
+            return
         brush = self._drag if isinstance(self._drag, Brush) else None
         try:
             self.stage.advance(brush)

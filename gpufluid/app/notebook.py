@@ -7,6 +7,7 @@ lets cells ask for input; nbconvert, nbclient and their like, which run a notebo
 from __future__ import annotations
 
 import base64
+import contextlib
 import sys
 import tempfile
 from collections.abc import Callable
@@ -207,15 +208,18 @@ class NotebookStage:
         self.renderer.resize((max(round(width), 1), max(round(height), 1)))
 
     def release(self) -> None:
-        """Release the renderer, where it is its own and the fluid's context is still there; idempotent."""
-        if self._released or not self._owned:
+        """Release the renderer, where it is its own and the fluid's context is still there; idempotent.
+
+        Who holds a closed frame, as a notebook's `Out` does, holds neither scene nor renderer by it.
+        """
+        if self._released:
             return
         self._released = True
-        try:
+        with contextlib.suppress(GpufluidError):  # the fluid went before, and its context with it
             self._use_context()
-        except GpufluidError:
-            return  # the fluid went before, and its context with it
-        self.renderer.release()
+            if self._owned:
+                self.renderer.release()
+        del self.scene, self.renderer, self.before
 
     def _use_context(self) -> Any:
         """Make the fluid's context current, whichever was: between cells other fluids work in theirs."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from gpufluid.app.display import has_display
 from gpufluid.app.outputs import Name, Output, Outputs, Shot
@@ -55,8 +55,8 @@ def run(
     window's own GL context, so the function is called as ``scene(ctx=...)`` with that context, and as
     ``scene()`` without a window. A Scene that is already built has another context: it is rendered to a film.
     What the function has built is released in the end; a Scene stays yours, to continue with.
-    frames: how many frames of ``scene.dt`` seconds to simulate; None: until the scene is over; without an end
-    120, or until the window is closed.
+    frames: how many frames of ``scene.dt`` seconds to simulate, at most, as a scene may be over before; None:
+    until it is over; without an end 120, or until the window is closed.
     out: ``.mp4`` for a film, ``.png`` for the last frame, or a folder for numbered pictures. still: the last
     frame as ``.png`` too. With neither, and no window: a film and its last frame, named like the script, in
     the current folder.
@@ -70,7 +70,9 @@ def run(
     written after Ctrl-C only if it had been drawn. Raises GpufluidError for bad input before anything is
     computed, and leaves no file then.
     """
-    name = Path(sys.argv[0]).stem if sys.argv and sys.argv[0].endswith(".py") else "gpufluid"
+    # not the first of sys.argv, which in a notebook is the kernel's launcher
+    script = getattr(sys.modules.get("__main__"), "__file__", None) or ""
+    name = Path(script).stem if script.endswith(".py") else "gpufluid"
     wanted = Outputs(out=out, still=still, transparent=transparent, overwrite=overwrite)
     play(scene, wanted, name=name, frames=frames, size=size, fps=fps, progress=progress)
 
@@ -127,7 +129,7 @@ def play(
                 size = check_size(built.picture.size)
         built.fit(size[0] / size[1])
         fps = built.picture.fps if fps is None else fps
-        frames = _frames_of(built, name, frames)
+        frames = _frames_of(built, name, frames, progress)
         try:
             with wanted.opened(built, frames, size, fps, progress) as outputs:
                 _render(built, wanted, outputs, frames, size, progress, undo)
@@ -144,18 +146,21 @@ def _film_of(scene: Scene, name: str, wanted: Outputs) -> Outputs:
     return replace(wanted, out=film, still=f"{name}.png").check()
 
 
-def _frames_of(scene: Scene, name: str, frames: int | None) -> int | None:
+def _frames_of(scene: Scene, name: str, frames: int | None, progress: bool) -> int | None:
     """How many frames of `scene` are played where `frames` are asked for; None: until its story ends.
 
-    Raises GpufluidError for a scene that is over.
+    progress: whether to tell of a scene that has fewer. Raises GpufluidError for one that is over.
     """
     if scene.over:
         played = counted(scene.frame, "frame")
         raise GpufluidError(f"{name} is over after {played}; of a longer duration some are left")
-    if frames is not None:
-        return frames
-    if scene.frames is not None:
-        return scene.frames - scene.frame
+    left = None if scene.frames is None else scene.frames - scene.frame
+    if frames is not None and left is not None and left < frames:
+        if progress:
+            print(f"gpufluid: {name} is over after {counted(left, 'frame')}, not {frames}", file=sys.stderr)
+        return left
+    if frames is not None or left is not None:
+        return left if frames is None else frames
     return FRAMES if scene.story is None else None
 
 
@@ -283,6 +288,9 @@ def _render(
         raise
     rendering.finish()
     rendering.write_snaps(shot())  # asked for as the story ended: it may have changed what is seen
+    if frames is not None and 0 < rendering.done < frames and progress:  # a story, of no known length
+        told = counted(rendering.done, "frame")
+        print(f"gpufluid: the scene was over after {told}, not {frames}", file=sys.stderr)
     if rendering.done == 0 and outputs:
         with scene.told():
             raise GpufluidError("the scene is over before its first frame: none was written")
@@ -382,6 +390,20 @@ def _went_on(scene: Scene) -> bool:
     return scene.frame > before
 
 
+class _Lines:
+    """A file to which a bar, which writes over its line, adds one line after the other."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def write(self, text: str) -> None:
+        if text := text.strip():
+            self._file.write(f"{text}\n")
+
+
 @contextlib.contextmanager
 def _progress_bar(frames: int | None, shown: bool) -> Iterator[Callable[[], object]]:
     """A bar on stderr, where there is tqdm to draw it; yields what moves it on by a frame."""
@@ -392,15 +414,16 @@ def _progress_bar(frames: int | None, shown: bool) -> Iterator[Callable[[], obje
     if not shown or sys.stderr is None:  # as in a program of Windows' that has no console
         yield lambda: None
         return
-    # A log file takes a line now and then; a terminal is told at once.
+    # A log file takes a line now and then; a terminal is told at once. A notebook writes over a line as well.
     live = sys.stderr.isatty()
+    over = live or type(sys.stderr).__module__.startswith("ipykernel")
     with tqdm(
         desc="compiling shaders",  # most of the first frame, which may take half a minute on a new machine
         total=frames,
         unit="frame",
         dynamic_ncols=live,
         mininterval=0.1 if live else 10.0,
-        file=sys.stderr,
+        file=sys.stderr if over else _Lines(sys.stderr),
     ) as bar:
 
         def move_on() -> None:

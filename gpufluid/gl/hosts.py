@@ -21,10 +21,10 @@ from gpufluid.gl.targets import check_hosts, is_hosts
 def check_target(target: Any, ctx: moderngl.Context, by: str, what: str = "target") -> None:
     """Raise GpufluidError where nothing can be drawn into `target` in `ctx`. by, what: for the message."""
     if not isinstance(target, moderngl.Framebuffer):
-        raise GpufluidError(
-            f"{what} must be a moderngl.Framebuffer, got {target!r} (of another library's, by its name in "
-            "OpenGL: ctx.detect_framebuffer(name))"
-        )
+        told = "of another library's, by its name in OpenGL: ctx.detect_framebuffer(name)"
+        if isinstance(target, moderngl.Texture | moderngl.Renderbuffer):
+            told = "ctx.framebuffer([texture]) draws into it"
+        raise GpufluidError(f"{what} must be a moderngl.Framebuffer, got {target!r} ({told})")
     if isinstance(target.mglo, moderngl.InvalidObject):
         raise GpufluidError(f"the {what} was released")
     if target.ctx is not ctx:
@@ -44,9 +44,13 @@ def check_target(target: Any, ctx: moderngl.Context, by: str, what: str = "targe
 def check_depth(depth: Any, ctx: moderngl.Context, by: str) -> None:
     """Raise GpufluidError where `depth` is no texture of depths that shaders in `ctx` can read, for `by`."""
     if not isinstance(depth, moderngl.Texture):
-        raise GpufluidError(
-            f"depth must be a depth texture (moderngl.Texture) or None, got {depth!r}: "
+        told = (
             "ctx.external_texture(name, size, 1, 0, \"f4\") makes one of OpenGL's name of another library's"
+        )
+        if isinstance(depth, moderngl.Renderbuffer):
+            told = "no shader reads a renderbuffer; attach ctx.depth_texture(size) instead"
+        raise GpufluidError(
+            f"depth must be a depth texture (moderngl.Texture) or None, got {depth!r}: {told}"
         )
     if isinstance(depth.mglo, moderngl.InvalidObject):
         raise GpufluidError("the depth texture was released")

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
+from threading import get_ident
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -325,6 +326,8 @@ class StateGuard:
 
     def __init__(self, ctx: moderngl.Context) -> None:
         self.kept, self.recalled = True, False
+        self._home = get_ident()
+        self._visiting = False  # whether the call has made it current in a thread that is not its home
         self._gl = calls(ctx)
         self._state: _Kept | None = None
         self.handle = current_context(anew=True)
@@ -358,6 +361,11 @@ class StateGuard:
             ctx.__enter__()  # type: ignore[no-untyped-call]
         current = current_context()
         if self.handle is not None and current != self.handle:
+            if self.recalled:
+                raise GpufluidError(
+                    f"{what}: its GL context is current in another thread, and it is so in one at a time; "
+                    "call from that thread, or make what you need in this one"
+                )
             there = "another GL context is" if current else "no GL context is"
             raise GpufluidError(
                 f"{what}: {there} current in this thread; make the one it was made with current first "
@@ -370,7 +378,10 @@ class StateGuard:
         Only the depths in clip space stay the host's (glClipControl), whose matrices are made for them.
         """
         if self._depth == 0:
+            away = self.recalled and get_ident() != self._home
+            visiting = away and current_context() != self.handle
             self.check_current(ctx, what)
+            self._visiting = visiting
             if switches.gl:
                 tell(take(ctx), f"before {what}, by somebody else's call,")
                 listen(ctx)
@@ -405,6 +416,9 @@ class StateGuard:
             assert self._state is not None
             self._state.restore(saved, ctx)
             (ctx.fbo, ctx.mglo.fbo), self._fbo = self._fbo, None
+        if self._depth == 0 and self._visiting and not gone(ctx):
+            # a thread that ended with it current would keep it from all others for ever
+            ctx.__exit__(None, None, None)  # type: ignore[no-untyped-call]
 
 
 def gone(ctx: moderngl.Context) -> bool:
