@@ -106,7 +106,7 @@ PICTURES: dict[str, Source] = {  # by their place in docs/
     **frames(street=230, paint=120, stirring=95, benard=101),
     "gallery/ink.jpg": Shot("ink", 90, (480, 600)),
     "gallery/fireball_1.jpg": Shot("fireball", 14),
-    "gallery/fireball_2.jpg": Shot("fireball", 22),
+    "gallery/fireball_2.jpg": Shot("fireball", 20),
     "gallery/logo_1.jpg": Shot("logo", 22),
     "gallery/logo_2.jpg": Shot("logo", 45),
     "gallery/streamlines_scene.jpg": Shot("streamlines", 41),
