@@ -8,9 +8,10 @@ import numpy as np
 
 import gpufluid as gf
 
-SOFTWARE_CELLS = (128, 15, 102)
+SOFTWARE_CELLS = (136, 16, 108)
 GPU_CELLS = (320, 40, 256)
 HEIGHT = 0.16  # m, of the layer
+RIM, TALL = 0.025, 0.175  # m: of the dish
 BUOYANCY = 2.0  # m/s^2 for the difference of temperature across the layer, which is 1
 VISCOSITY = DIFFUSIVITY = 6.4e-4  # m^2/s, of momentum and of heat
 RAYLEIGH = BUOYANCY * HEIGHT**3 / (VISCOSITY * DIFFUSIVITY)  # 20000; above 1708 (Jeffreys 1928) it turns over
@@ -53,15 +54,22 @@ def scene(
 
     def show(_: gf.Scene, time: float) -> None:
         warm = fluid.temperature.read()
-        seen = np.clip(1.8 * warm - 0.1, 0.0, 1.0)  # what rises, yellow while it is hot; a haze of what sinks
-        hot = np.clip(3.2 * warm - 0.4, 0.0, 1.0)
+        seen = np.clip(5.0 * warm - 0.5, 0.0, 1.0)  # what rises, yellow while it is hot; a haze of what sinks
+        hot = np.clip(3.6 * warm - 0.7, 0.0, 1.0)
         fluid.color.write(np.stack([seen * hot, seen * (1.0 - hot), np.maximum(-0.07 * warm, 0.0)], axis=-1))
+
+    # the rim of the dish: outside the box, the layer does not feel it
+    wide, _, deep = fluid.grid.size
+    beside, before = (RIM, TALL, deep + 2.0 * RIM), (wide, TALL, RIM)
+    for side in (-0.5, 0.5):
+        for rim, x, z in ((beside, side * (wide + RIM), 0.0), (before, 0.0, side * (deep + RIM))):
+            fluid.obstacles.add(gf.Obstacle(gf.Box(size=rim), (x, 0.5 * TALL, z), color=(0.03, 0.028, 0.027)))
 
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 0.04, 0.03), distance=2.05, azimuth=28.0, elevation=27.0),
-        light=gf.Light(direction=(0.9, -0.36, -0.15), color=(4.5, 4.2, 3.8), ambient=(0.1, 0.12, 0.15)),
-        smoke=gf.Smoke(90.0, pigments=((0.97, 0.42, 0.07), (0.8, 0.14, 0.03), (0.04, 0.13, 0.3))),
+        camera=gf.Camera(target=(0.0, 0.0, 0.03), distance=1.9, azimuth=30.0, elevation=36.0),
+        light=gf.Light(direction=(0.7, -0.6, -0.5), color=(4.5, 4.2, 3.8), ambient=(0.15, 0.17, 0.21)),
+        smoke=gf.Smoke(110.0, pigments=((1.0, 0.56, 0.09), (0.85, 0.17, 0.03), (0.04, 0.13, 0.3)), soft=True),
         picture=gf.Picture(floor_color=(0.03, 0.033, 0.04)),
         floor=0.0,
         update=show,

@@ -6,9 +6,9 @@ from typing import Any
 
 import gpufluid as gf
 
-SOFTWARE_CELLS = (64, 88, 64)
-GPU_CELLS = (128, 176, 128)
-HEIGHT = 4.0  # m
+SOFTWARE_CELLS = (80, 96, 80)
+GPU_CELLS = (160, 192, 160)
+HEIGHT = 2.8  # m
 AGAIN, EMPTY = 2.0, 0.15  # s: a blast follows another so late; it takes fuel, and is stirred, for so long
 PUFFS = (  # m, the balls of fuel that the cloud is heaped of: centres and radii; each becomes a lobe
     ((0.0, 0.5, 0.0), 0.15),
@@ -52,7 +52,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
 
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 0.98, 0.0), distance=3.7, azimuth=30.0, elevation=9.0),
+        camera=gf.Camera(target=(0.0, 0.92, 0.0), distance=3.2, azimuth=30.0, elevation=7.0),
         light=gf.Light(direction=(-0.8, -0.7, 0.3), color=(0.3, 0.34, 0.48), ambient=(0.03, 0.035, 0.05)),
         smoke=gf.Smoke(extinction=32.0, albedo=(0.45, 0.42, 0.4), fade=0.3, soft=True),
         fire=gf.Fire(300.0, 330.0, intensity=75.0, glow=2.5, core=(0.0, 0.0, 0.0), hottest=3000.0, soft=True),

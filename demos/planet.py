@@ -9,11 +9,11 @@ import numpy as np
 
 import gpufluid as gf
 
-SOFTWARE_CELLS, GPU_CELLS = (88, 88, 88), (128, 128, 128)
-LENGTH, RADIUS = 1.0, 0.45  # m: of the box, of the planet
-FRESH = 1.3  # 1/s: gas of a place's own colour wells up
-JETS, EDDIES, STORM = 0.45, 0.11, 0.42  # m/s, of eddies each
-SPOT, WIDTH = (0.12, -0.175, 0.397), (0.095, 0.055, 0.095)  # m: where the storm is, and half its widths
+SOFTWARE_CELLS, GPU_CELLS = (96, 96, 96), (160, 160, 160)
+LENGTH, RADIUS = 1.0, 0.48  # m: of the box, of the planet
+FRESH = 1.8  # 1/s: gas of a place's own colour wells up
+JETS, EDDIES, STORM = 0.5, 0.11, 0.6  # m/s, of eddies each
+SPOT, WIDTH = (0.128, -0.187, 0.423), (0.1, 0.058, 0.1)  # m: where the storm is, and half its widths
 
 
 def bandwise(y: Any) -> Any:
@@ -26,9 +26,9 @@ def winds(place: Any) -> list[Any]:
     random, apart = np.random.default_rng(5), (place - SPOT) / WIDTH
     steady = STORM / 0.6 * np.exp(0.5 - 0.5 * (apart**2).sum(-1, keepdims=True)) * apart
     steady[..., 1] += JETS * np.sin(bandwise(place[..., 1] / RADIUS))  # each way by turns
-    slopes = random.normal(size=(10, 3)) * (1.0, 1.6, 1.0)  # eddies are wider than they are high
-    slopes *= random.uniform(0.6, 1.6, (10, 1)) / np.linalg.norm(slopes, axis=1, keepdims=True)
-    phase = 36.0 * place @ slopes.T + random.uniform(0.0, 2.0 * np.pi, 10)
+    slopes = random.normal(size=(12, 3)) * (1.0, 1.6, 1.0)  # eddies are wider than they are high
+    slopes *= random.uniform(0.6, 1.9, (12, 1)) / np.linalg.norm(slopes, axis=1, keepdims=True)
+    phase = 36.0 * place @ slopes.T + random.uniform(0.0, 2.0 * np.pi, 12)
     now, later = EDDIES * np.cos(phase) @ slopes, EDDIES * np.sin(phase) @ slopes
     calm = np.clip(0.5 - (np.linalg.norm(place, axis=-1, keepdims=True) - RADIUS) / 0.012, 0.0, 1.0)
     # each the slope of a stream function across the radius: along the surface, and without divergence
@@ -39,7 +39,7 @@ def bands(place: Any) -> Any:
     """Shares of dark belts, pale zones and grey hoods of the poles, [..., 3]."""
     y = place[..., 1] / RADIUS
     phase = bandwise(y) + 0.35 * np.sin(17.0 * place[..., 0]) * np.sin(15.0 * place[..., 2])
-    belt = np.clip(0.6 + 2.0 * np.sin(phase) + 1.4 * np.sin(2.3 * phase + 1.0), 0.0, 1.0)
+    belt = np.clip(0.6 + 2.6 * np.sin(phase) + 1.9 * np.sin(2.3 * phase + 1.0), 0.0, 1.0)
     belt *= 0.86 + 0.14 * np.sin(4.0 * y + 2.5)
     apart = np.linalg.norm((place - SPOT) / WIDTH, axis=-1)  # the storm is dark in a pale ring
     belt += np.clip(3.0 - 1.5 * apart, 0.0, 1.0) * (np.clip(3.0 - 2.5 * apart, 0.0, 1.0) - belt)
@@ -76,7 +76,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
 
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.1, 0.0, 0.0), distance=1.65),
+        camera=gf.Camera(target=(0.12, 0.0, 0.0), distance=1.85),
         light=gf.Light(direction=(-0.95, -0.22, -0.4), color=(2.6, 2.4, 2.15), ambient=(0.01, 0.01, 0.01)),
         smoke=gf.Smoke(58.0, pigments=((0.5, 0.13, 0.035), (0.95, 0.82, 0.6), (0.3, 0.38, 0.47)), soft=True),
         picture=gf.Picture(background=(0.001, 0.001, 0.002)),

@@ -11,7 +11,7 @@ import gpufluid as gf
 SOFTWARE_CELLS = (72, 88, 72)
 GPU_CELLS = (144, 176, 144)
 HEIGHT = 1.7  # m
-CRATER, SUMMIT, FOOT = 0.1, 0.36, 0.68  # m: radius of the crater, height, radius of the mountain
+CRATER, SUMMIT, FOOT = 0.1, 0.36, 0.85  # m: radius of the crater, height, radius of the mountain
 
 
 def mountain() -> gf.Mesh:
@@ -21,7 +21,7 @@ def mountain() -> gf.Mesh:
     from_top, turn = np.arccos(np.clip(y, -1.0, 1.0)) / np.pi, np.arctan2(z, x)
     inward, down = np.clip(from_top / 0.12, 0.0, 1.0), np.clip((from_top - 0.12) / 0.78, 0.0, 1.0)
     gully = 0.012 * np.sin(11.0 * turn + 0.8 * np.sin(3.0 * turn)) + 0.006 * np.sin(23.0 * turn)
-    radius = CRATER * inward + (FOOT - CRATER) * down**2.0 + gully * np.sin(np.pi * down)
+    radius = CRATER * inward + (FOOT - CRATER) * down**2.2 + gully * (np.sin(np.pi * down) + 4.0 * down**4)
     radius *= np.clip((1.0 - from_top) / 0.1, 0.0, 1.0)
     height = SUMMIT - 0.06 * (1.0 - inward) - (SUMMIT + 0.03) * down
     return gf.Mesh(np.stack([radius * np.cos(turn), height, radius * np.sin(turn)], 1), ball.triangles)
@@ -71,7 +71,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         light=gf.Light(direction=(0.8, -0.25, 0.05), color=(4.0, 1.95, 1.1), ambient=(0.03, 0.042, 0.08)),
         smoke=gf.Smoke(extinction=60.0, edge=0.25, albedo=(0.6, 0.56, 0.53), fade=0.35, soft=True),
         fire=gf.Fire(500.0, 700.0, intensity=195.0, glow=0.62, core=(0.0, 0.0, 0.0), hottest=1900.0),
-        picture=gf.Picture(background="sky", floor_color=(0.085, 0.07, 0.063)),
+        picture=gf.Picture(background="sky", floor_color=(0.095, 0.075, 0.065)),
         floor=0.0,
         views=[bombs],
         update=throb,

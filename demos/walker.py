@@ -47,10 +47,10 @@ def fog(grid: gf.Grid) -> Floats:
     """Fog over the ground, deeper in some places than in others, [z, y, x]."""
     x, y, z = np.moveaxis(grid.local.centers(), -1, 0)
     wisps = np.zeros_like(x)
-    for a, b, c, phase in np.random.default_rng(7).normal(size=(32, 4)) * (7.0, 5.0, 7.0, 9.0):
-        wisps += np.sin(a * x + b * y + c * z + phase) / 4.0
-    low = np.exp(-((y / (0.42 + 0.14 * wisps).clip(0.15)) ** 3))
-    return np.asarray(low * np.clip(0.6 + 0.5 * wisps, 0.1, 2.0))
+    for a, b, c, phase in np.random.default_rng(7).normal(size=(48, 4)) * (11.0, 9.0, 11.0, 9.0):
+        wisps += np.sin(a * x + b * y + c * z + phase) / 5.0
+    low = np.exp(-((y / (0.34 + 0.16 * wisps).clip(0.1)) ** 3))
+    return np.asarray(low * np.clip(0.45 + 0.8 * wisps, 0.05, 2.0))
 
 
 def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx: Any = None) -> gf.Scene:
@@ -68,9 +68,9 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         body.shape = first.moved(figure(STEPS * time).vertices)
         body.position = (START + SPEED * time, 0.0, 0.0)
 
-    camera = gf.Camera(target=(0.0, 0.72, 0.0), distance=4.4, azimuth=12.0, elevation=13.0)
-    light = gf.Light(direction=(-0.62, -0.32, 0.6), color=(4.6, 3.3, 2.1), ambient=(0.07, 0.11, 0.19))
-    smoke = gf.Smoke(extinction=3.5, anisotropy=0.5, fade=0.6, edge=0.25)
+    camera = gf.Camera(target=(0.1, 0.76, 0.0), distance=3.6, azimuth=12.0, elevation=8.0)
+    light = gf.Light(direction=(-0.62, -0.32, 0.6), color=(3.6, 2.6, 1.7), ambient=(0.07, 0.11, 0.19))
+    smoke = gf.Smoke(extinction=4.5, anisotropy=0.5, fade=0.5, edge=0.25)
     return gf.Scene(fluid, camera, light, smoke, floor=0.0, update=walk, title="gpufluid: walker")
 
 

@@ -351,6 +351,31 @@ def test_smoke_shades_solids_as_if_they_were_not_there(fluid: gf.Fluid, frame: F
     assert np.median(share_of_light(seen, x, z)[floor]) == pytest.approx(kept, rel=0.02)
 
 
+@pytest.mark.parametrize(("way", "limit"), [((0.1, -1.0, 0.6), 0.03), ((0.4, -0.7, 1.0), 0.13)])
+def test_the_edge_of_the_shadow_of_dense_smoke_has_no_teeth(
+    ctx: moderngl.Context, way: tuple[float, float, float], limit: float
+) -> None:
+    """That of a bar aslant of the cells, on the floor: half of what single lookups leave, and less."""
+    n, bar = 32, np.array((0.92, 0.0, 0.39))
+    grid = gf.Grid((n, n, n), 1 / n, (-0.5, 0.0, -0.5))
+    from_axis = np.linalg.norm(np.cross(grid.centers() - (0.0, 0.3, 0.0), bar), axis=-1)
+    camera = gf.Camera(target=(0.0, 0.0, 0.0), distance=8.0, azimuth=0.0, elevation=89.0, fov=10.0)
+    sun = gf.Light(direction=way, color=(2.0, 2.0, 2.0), ambient=(0.0, 0.0, 0.0))
+    frame = FrameRenderer(ctx, (300, 300), background=WHITE)
+    with gf.Fluid(grid, backend="fragment", ctx=ctx) as fluid:
+        fluid.density.write(np.clip((0.05 - from_axis) * n + 0.5, 0.0, 1.0))
+        seen = drawn(frame, fluid, camera=camera, light=sun, smoke=gf.Smoke(extinction=200.0))
+    frame.release()
+    x, z = on_floor(camera, 300)
+    columns = np.nonzero(np.abs(x[0] + 0.3 * way[0] / way[1]) < 0.2)[0]
+    lit = share_of_light(seen, x, z)[:, columns]
+    below = len(lit) - (lit < 0.5)[::-1].argmax(axis=0)  # the first row past the shadow, away from the bar
+    dark, light = (lit[row, np.arange(len(columns))] for row in (below - 1, below))
+    edge = (below - 1 + (0.5 - dark) / (light - dark)) * n * (z[1, 0] - z[0, 0])
+    assert np.ptp(edge) > 4.0
+    assert (edge - np.polyval(np.polyfit(columns, edge, 2), columns)).std() < limit
+
+
 def test_the_edge_of_a_beam_in_smoke_shows_no_cells(fluid: gf.Fluid, frame: FrameRenderer) -> None:
     """Thin smoke under a slab: of each row of cells a share is dark as wide as the slab, and as it lies."""
     fluid.density.write(np.ones((16, 16, 16)))

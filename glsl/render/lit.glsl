@@ -20,6 +20,7 @@ struct Lit {
     vec3 sun, around;      // radiance of a white matt surface: by the sun, and by everything else
 };
 
+const float SUN_SOFT = 0.5;  // cells: with more or less teeth stay
 const float SKY_SOFT = 2.0;  // cells: of the light from above one of its own volume
 
 // Share of the light from above that smoke and solids take from a surface (place: cells). The light volume knows only
@@ -35,6 +36,20 @@ float shade_from_above(vec3 place) {
     return under * (1.0 - sum / float(n));
 }
 
+// Share of the sun's light that smoke lets through to a surface. Light behind dense smoke is all or nothing from one column
+// to the next, and an edge aslant of them would have teeth a column wide: the mean of four places that lie across it.
+float sun_past_smoke(vec3 place) {
+    vec3 along = abs(sun_direction);
+    bool x = along.x >= max(along.y, along.z), z = !x && along.z >= along.y;
+    float sum = 0.0;
+    int n = 0;
+    do {
+        vec2 side = SUN_SOFT * (vec2(n & 1, n + 1 >> 1 & 1) * 2.0 - 1.0);
+        sum += light_at_sun(place + (x ? vec3(0.0, side) : z ? vec3(side, 0.0) : vec3(side.x, 0.0, side.y)));
+    } while (++n < turns(4));
+    return sum / float(n);
+}
+
 // The sun's light left on a surface by smoke and by solids, each of which knows nothing of the other.
 float sun_left_at(Spot spot, float facing) {
     float left = 1.0;
@@ -42,7 +57,7 @@ float sun_left_at(Spot spot, float facing) {
     left = sun_on_surface(spot, facing);
 #endif
 #if !CLEAR
-    if (left > 0.0) left *= light_at_sun(spot.place);
+    if (left > 0.0) left *= sun_past_smoke(spot.place);
 #endif
     return left;
 }

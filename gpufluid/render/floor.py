@@ -18,7 +18,7 @@ from gpufluid.render.solid_meshes import CORNERS
 from gpufluid.render.volume_source import SUN
 from gpufluid.vectors import Floats
 
-ASIDE = 0.75  # cells round the box and solids that their shadows may reach further, since they are filtered
+ASIDE = 1.25  # cells round the box and solids that their shadows may reach further, since they are filtered
 FLOOR = (0.060, 0.058, 0.060)  # its albedo
 BEFORE_EYE = 1e-6  # m, or the like: nearer nothing is seen
 FLOOR_REACH = 2.6  # edges of the box from its middle to where the floor has faded into the backdrop
