@@ -24,6 +24,8 @@ from gpufluid.vectors import Floats, Triple
 from gpufluid.voxels import surface_velocity, tie
 
 Matrix = NDArray[np.float64]
+# edges of a cell: what reaches no further in holds the middle of none, by more than voxelizing rounds
+SHORT = 0.49
 MOST_CHANGES = 1024  # boxes kept while nobody steps: of a solid that is dragged about in a pause
 Boxes = dict[tuple[Shape, bytes], Sequence[CellBox] | None]  # of shapes where they stand; None: perhaps all
 SHOWN = ("solid", "solid_faces", "openings", "marks", "slip_faces")  # the fields that kernels take
@@ -205,8 +207,22 @@ def _boxes(grid: Grid, shape: Shape, kept: Held) -> Sequence[CellBox] | None:
     return [cells_between(grid, shift, kept.low, kept.high) for shift in kept.there]
 
 
+def _beside(grid: Grid, boundaries: Boundaries, shape: Shape, place: Matrix) -> bool:
+    """Whether a shape and all its images lie beside the box, where they hold the middle of no cell."""
+    if isinstance(shape, Plane):
+        return False
+    kept, reach, far = held(grid, boundaries, shape, place), SHORT * grid.cell_size, np.array(grid.size)
+    return not any(
+        (np.add(kept.high, shift) > reach).all() and (np.add(kept.low, shift) < far - reach).all()
+        for shift in kept.there
+    )
+
+
 class Solids:
     """The voxels of a fluid's obstacles, made anew when one has moved.
+
+    What stands still beside a box that stays where it is costs nothing: a step is then that without it. In a
+    box that has moved on it counts, for it may come in at any step, which is no time to compile anything.
 
     The fields exist from the first obstacle on. `faces`, `cells`, `openings` and `heat` are the arguments
     that kernels take of them, empty dicts while there is no obstacle, or none with a temperature; a dict is
@@ -226,6 +242,7 @@ class Solids:
         self._closable = False  # whether the field of their velocities is that of the voxels
         self._ways: list[Way] = []  # of all in the step at hand
         self._changes: list[CellBox] | None = []  # see `take_changes`
+        self._beside: dict[tuple[Shape, bytes], bool] = {}  # of what stood still at the last look
 
     @property
     def _period(self) -> Triple:
@@ -283,6 +300,9 @@ class Solids:
             return False
         to_box = _to_box(self.backend.grid)
         places = {o: to_box @ o.matrix for o in obstacles}
+        moving = dt is not None  # who only looks does not stop what moves
+        shown = () if moving else {v.key for v in state.voxels}
+        known, self._beside = self._beside, {}
         for obstacle in obstacles:
             place = places[obstacle]
             shape = obstacle.shape
@@ -292,13 +312,20 @@ class Solids:
                 came, was = before, last
             elif dt and not np.array_equal(before, place):
                 came = came_from(self.backend.grid, self.boundaries, shape, before, place)
+            key = shape, place.tobytes()
+            if came is None and key not in shown and not any(self.backend.scrolled):
+                beside = known.get(key)
+                if beside is None:
+                    beside = _beside(self.backend.grid, self.boundaries, shape, place)
+                self._beside[key] = beside
+                if beside:
+                    continue
             self.pushing = self.pushing or came is not None
             mark = 0.0, 0.0, float(obstacle.slip == "free"), 0.0
             if obstacle.temperature is not None:
                 mark = obstacle.temperature, obstacle.heating, mark[2], 1.0
             surface = obstacle.surface_motion @ np.linalg.inv(to_box)
             self._ways.append(Way(shape, place, surface, mark, came, was))
-        moving = dt is not None  # who only looks does not stop what moves
         if moving:
             state.before = {o: (o.shape, places[o]) for o in obstacles}
         if self.pushing:

@@ -874,3 +874,72 @@ def test_projecting_beside_a_solid_that_grew_leaves_the_mean_pressure(backend: s
         for _ in range(20):
             fluid.project()
         assert abs(fluid.pressure.read().mean()) < 0.2 * max(rms, fluid.pressure.read().std())
+
+
+# Beside the box
+
+BESIDE: dict[str, gf.Obstacle] = {
+    "below, up to the wall": gf.Obstacle(gf.Box(size=(2.0, 0.3, 2.0)), (0.0, -0.15, 0.0)),
+    "short of the first middles": gf.Obstacle(gf.Cylinder(radius=0.3, height=1.0), (-0.78, 0.4, 0.0)),
+    "free-slip and hot, past a corner": gf.Obstacle(
+        gf.Sphere(radius=0.2), (0.71, 1.0, 0.5), slip="free", temperature=5.0
+    ),
+    "a mesh": gf.Obstacle(gf.Mesh.cylinder(0.2, 0.5), (0.0, 0.4, 0.62)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::gpufluid.MeshWarning")
+@pytest.mark.parametrize("backend", EVERYWHERE)
+@pytest.mark.parametrize("name", BESIDE)
+def test_a_solid_that_stands_beside_the_box_costs_nothing(name: str, backend: str, tmp_path: Path) -> None:
+    """The bits are those without it, until it moves in; a box that has moved on may meet it at any time."""
+    told, obstacle = [], BESIDE[name]
+    assert not inside_shape(GRID, obstacle.shape, obstacle.matrix).any()
+    for there in (False, True):
+        with gf.Fluid(GRID, gf.Boundaries.all(gf.Open()), gf.Settings(), backend) as fluid:
+            fluid.emitters.add(gf.Emitter(gf.Sphere((0.0, 0.3, 0.0), 0.2), density=1.0, temperature=1.0))
+            if there:
+                fluid.obstacles.add(obstacle)
+            for _ in range(2):
+                fluid.step(0.02)
+            assert not fluid._solver.solids.present
+            told.append(fluid.velocity.read())
+            if there:
+                fluid.save(tmp_path / "state.zip")
+                fluid.scroll((1, 0, 0))
+                fluid.step(0.02)
+                assert fluid._solver.solids.present
+    np.testing.assert_array_equal(*told)
+    with gf.Fluid.load(tmp_path / "state.zip", backend=backend) as fluid:
+        (one,) = fluid.obstacles
+        one.position = tuple(np.add(one.position, 0.4 * (np.array((0.0, 0.4, 0.0)) - one.position)))
+        fluid.step(0.02)
+        solid = fluid.solid.read() > 0.5
+        np.testing.assert_array_equal(solid, inside_shape(GRID, one.shape, one.matrix))
+        assert solid.any()
+        one.position = obstacle.position
+        for _ in range(2):
+            fluid.step(0.02)
+        assert not fluid._solver.solids.present
+
+
+@pytest.mark.parametrize("sides", ["walls", "periodic"])
+def test_a_box_that_repeats_has_nothing_beside_it(sides: str) -> None:
+    """An image of the solid is in it."""
+    left = gf.Periodic() if sides == "periodic" else gf.Wall()
+    with gf.Fluid(GRID, gf.Boundaries(left=left, right=left), STILL, "numpy") as fluid:
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (1.5, 0.45, 0.0)))
+        fluid.step(0.02)
+        assert fluid._solver.solids.present == (sides == "periodic")
+        assert fluid.solid.read().any() == (sides == "periodic")
+
+
+def test_who_looks_does_not_take_a_solid_away_that_has_gone_past_the_side() -> None:
+    with gf.Fluid(GRID, gf.Boundaries.all(gf.Open()), STILL, "numpy") as fluid:
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (0.6, 0.45, 0.0)))
+        fluid.step(0.02)
+        ball.position = (0.75, 0.45, 0.0)
+        fluid.step(0.02)
+        closed = fluid._solver.solids.faces
+        assert not fluid.solid.read().any()
+        assert fluid._solver.solids.faces is closed
