@@ -27,6 +27,7 @@ from gpufluid.render.floor import dimmed, floor_part
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.light_frame import ONE, LightFrame
 from gpufluid.render.light_volume import LightVolume
+from gpufluid.render.solid_meshes import Placed
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import SUN, volume_source
 from gpufluid.view import METHODS
@@ -787,13 +788,36 @@ def test_a_ball_is_as_fine_as_its_outline_needs(ctx: moderngl.Context, pixels: f
     camera = gf.Camera(distance=5.0)
     view = view_of(camera, size[0] / size[1])
     radius = 5.0 / (1.0 + size[1] / 2 / np.tan(np.radians(0.5 * camera.fov)) / pixels)
-    ball = solids.ball(view.clip @ np.diag([radius, radius, radius, 1.0]), size)
+    placed = Placed(solids._ball, np.diag([radius, radius, radius, 1.0]))
+    ball = solids.as_fine(placed, view.clip.astype(np.float64), size)
     edges = np.concatenate([ball.triangles[:, (n, (n + 1) % 3)] for n in range(3)])
     inwards = 1.0 - np.linalg.norm(ball.vertices[edges].mean(axis=1), axis=1)
     assert pixels * inwards.max() < 0.25
     coarser = {320: 0, 1280: 320, 5120: 1280}[len(ball.triangles)]
     assert coarser == 0 or pixels * 4.0 * inwards.max() > 0.24
     assert (len(ball.triangles) < 5120) == (pixels < 75.0)
+    solids.release()
+
+
+@pytest.mark.parametrize("pixels", [3.0, 12.0, 30.0, 60.0, 200.0, 400.0])
+@pytest.mark.parametrize("form", ["_tube", "_can"])
+def test_a_cylinder_has_as_many_sides_as_its_outline_needs(
+    ctx: moderngl.Context, form: str, pixels: float
+) -> None:
+    """Round to a quarter of a pixel at its near end, however long it is, and lying as well as upright."""
+    solids, size = DrawnSolids(ctx), (640, 360)
+    camera = gf.Camera(distance=5.0, elevation=0.0, azimuth=0.0)
+    view = view_of(camera, size[0] / size[1])
+    near = size[1] / 2 / np.tan(np.radians(0.5 * camera.fov))  # pixels of 1 m that is 1 m away
+    for length, nearest in ((0.01, 5.0), (4.0, 3.0)):
+        radius = pixels * nearest / near
+        lying = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, -1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0, 0, 0, 1]])
+        place = lying @ np.diag([radius, length, radius, 1.0])
+        mesh = solids.as_fine(Placed(getattr(solids, form), place), view.clip.astype(np.float64), size)
+        sides = round(2 * np.pi / np.diff(np.unique(np.arctan2(*mesh.vertices[:, (2, 0)].T).round(6))).min())
+        inwards = 1.0 - np.cos(np.pi / sides)
+        assert pixels * inwards < 0.25
+        assert sides == 16 or pixels * (1.0 - np.cos(2.0 * np.pi / sides)) > 0.24
     solids.release()
 
 

@@ -1,9 +1,10 @@
-"""Solids of a scene as they are drawn: triangles where they stand, and how many a ball needs."""
+"""Solids of a scene as they are drawn: triangles where they stand, and how many round ones need."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import moderngl
 import numpy as np
@@ -13,25 +14,36 @@ from gpufluid.gl.passes import give
 from gpufluid.mesh import Mesh
 from gpufluid.render.camera import View, cells_of, clip_of_cells
 from gpufluid.render.painter import eye_uniforms
-from gpufluid.render.solid_meshes import Placed, SolidMeshes
+from gpufluid.render.solid_meshes import Placed, SolidMeshes, cans
 from gpufluid.render.subject import FluidLike
 from gpufluid.vectors import Floats, Vector
 
-COARSER = (2, 3)  # times that the triangles of an icosahedron are halved, for balls that look small
+# for what looks small: times that the triangles of an icosahedron are halved, and sides of a cylinder
+COARSER, SIDES = (2, 3), (16, 32, 64)
 ROUND = 0.25  # pixels by which an outline may be off
 
 Size = tuple[int, int]
 Part = tuple[int, int, int, int]  # of a picture: its lower left corner, width and height, pixels
 
 
+class Coarser(NamedTuple):
+    """A mesh that may stand for a finer one. flat: how far its edges lie within, share of the radius."""
+
+    mesh: Mesh
+    flat: float
+
+
 class DrawnSolids(SolidMeshes):
-    """Draws the surfaces of obstacles, balls with as many triangles as their outlines need."""
+    """Draws the surfaces of obstacles, round ones with as many triangles as their outlines need."""
 
     def __init__(self, ctx: moderngl.Context) -> None:
         super().__init__(ctx)
-        self._balls = [Mesh.icosphere(n) for n in COARSER] + [self._ball]
-        # how far the middle of the longest edge lies within, share of the radius
-        self._flat = [1.0 - np.linalg.norm(_edges(ball).mean(axis=1), axis=1).min() for ball in self._balls]
+        balls = map(Mesh.icosphere, COARSER)
+        made, flat = zip(*map(cans, SIDES), strict=True), [1.0 - math.cos(math.pi / n) for n in SIDES]
+        # of each round form, the coarsest first
+        self._coarser = {self._ball: [Coarser(ball, _flat(ball)) for ball in balls]}
+        for finest, meshes in zip((self._can, self._tube), made, strict=True):
+            self._coarser[finest] = list(map(Coarser, meshes, flat))
 
     def seen(self, shown: Sequence[Placed], view: View, size: Size) -> Part:
         """The part of a picture of `size` outside which none of what is `shown` lies; it may be empty."""
@@ -40,14 +52,6 @@ class DrawnSolids(SolidMeshes):
         corners = np.concatenate([one.corners for one in shown])
         clip = view.clip.astype(np.float64)
         return part_round(corners @ clip[:, :3].T + clip[:, 3], size)
-
-    def ball(self, clip: Floats, size: Size) -> Mesh:
-        """The coarsest ball whose outline is round in a picture of `size`. clip: from the unit ball."""
-        reach = np.linalg.norm(clip[:, :3], axis=1)  # from the middle, along each axis of clip space
-        nearest = clip[3, 3] - reach[3]
-        pixels = 0.5 * max(reach[0] * size[0], reach[1] * size[1]) / nearest if nearest > 0.0 else np.inf
-        fine = (ball for ball, flat in zip(self._balls, self._flat, strict=True) if pixels * flat <= ROUND)
-        return next(fine, self._ball)
 
     def draw(
         self,
@@ -76,14 +80,24 @@ class DrawnSolids(SolidMeshes):
     ) -> Iterator[tuple[Placed, moderngl.VertexArray]]:
         """The triangles of each, as fine as a picture of `size` needs. clip: from the world to it."""
         for one in shown:
-            if one.mesh is self._ball:
-                for ball in self._balls:  # all of them, so that nothing is allocated when one comes near
-                    self.vertex_array(ball, program)
+            if one.mesh in self._coarser:  # all of them, so that nothing is allocated when one comes near
+                for mesh in (one.mesh, *(coarser.mesh for coarser in self._coarser[one.mesh])):
+                    self.vertex_array(mesh, program)
             yield one, self.vertex_array(self.as_fine(one, clip, size), program)
 
     def as_fine(self, one: Placed, clip: Floats, size: Size) -> Mesh:
-        """What `arrays` draws for one."""
-        return self.ball(clip @ one.matrix, size) if one.mesh is self._ball else one.mesh
+        """What `arrays` draws for one: of a round form the coarsest whose outline is round, by `ROUND`."""
+        if one.mesh not in self._coarser:
+            return one.mesh
+        to_clip = clip @ one.matrix
+        across, along = to_clip[:, (0, 2)], 0.5 * np.abs(to_clip[:, 1])
+        if one.mesh is self._ball:
+            across, along = to_clip[:, :3], np.zeros(4)
+        reach = np.linalg.norm(across, axis=1)  # of a ball or circle from its middle, along each axis
+        nearest = to_clip[3, 3] - reach[3] - along[3]
+        pixels = 0.5 * max(reach[0] * size[0], reach[1] * size[1]) / nearest if nearest > 0.0 else np.inf
+        fine = (mesh for mesh, flat in self._coarser[one.mesh] if pixels * flat <= ROUND)
+        return next(fine, one.mesh)
 
 
 def hidden_sides(one: Placed, clip: NDArray[np.floating[Any]]) -> str | None:
@@ -99,10 +113,11 @@ def hidden_sides(one: Placed, clip: NDArray[np.floating[Any]]) -> str | None:
     return "back" if facing > 0 else "front"
 
 
-def _edges(mesh: Mesh) -> Floats:
-    """Both ends of each edge of each triangle, [edges, 2, 3]."""
-    ends = np.concatenate([mesh.triangles[:, (n, (n + 1) % 3)] for n in range(3)])
-    return np.asarray(mesh.vertices[ends], np.float64)
+def _flat(ball: Mesh) -> float:
+    """How far the middle of the longest edge of a ball of radius 1 lies within."""
+    edges = np.concatenate([ball.triangles[:, (n, (n + 1) % 3)] for n in range(3)])
+    middles = np.asarray(ball.vertices[edges], np.float64).mean(axis=1)
+    return float(1.0 - np.linalg.norm(middles, axis=1).min())
 
 
 def part_round(places: Floats, size: Size) -> Part:

@@ -58,9 +58,7 @@ class SolidMeshes(MeshBuffers):
         self._cuts: dict[tuple[Plane, bytes, Grid], Mesh | None] = {}
         self._ball = Mesh.icosphere(fine)
         self._cube = _apart(Mesh.box(), lids_only=False)
-        can = Mesh.cylinder(1.0, 1.0, 32 * fine)
-        self._can = _apart(can, lids_only=True)
-        self._tube = Mesh(can.vertices, can.triangles[~_level(can)])
+        self._can, self._tube = cans(32 * fine)
 
     def placed(self, fluid: FluidLike, hidden: bool = False) -> Iterator[Placed]:
         """The triangles that stand for the visible obstacles of `fluid`, their places and colours.
@@ -122,6 +120,12 @@ class SolidMeshes(MeshBuffers):
             end[1, 3] = y * shape.length
             parts.append((self._ball, place @ end @ _scaled(r, r, r)))
         return parts
+
+
+def cans(sides: int) -> tuple[Mesh, Mesh]:
+    """A cylinder of radius and height 1 with so many sides, and the tube that it is without its lids."""
+    can = Mesh.cylinder(1.0, 1.0, sides)
+    return _apart(can, lids_only=True), Mesh(can.vertices, can.triangles[~_level(can)])
 
 
 def _scaled(x: float, y: float, z: float) -> Floats:
