@@ -47,7 +47,7 @@ def named_file(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> 
     if not isinstance(text, str) or not text or "\0" in text:
         raise GpufluidError(f"a path must be a file name, got {text!r}")
     if text == "-":
-        raise GpufluidError('"-" is no file name: nothing is written to standard output; name a file or folder')
+        raise GpufluidError('"-" is no file name: nothing goes to standard output; name a file or folder')
     if suffixes and Path(text).suffix.lower() not in suffixes:
         raise GpufluidError(f"{text}: the name must end in {' or '.join(suffixes)}")
     return Path(text)

@@ -421,7 +421,7 @@ FLAT = gf.Grid((4, 4, 1), 0.25)
         (lambda f: gf.run(lambda: gf.Scene(f), fps=0), "fps must be a finite number > 0, got 0"),
         (lambda f: gf.run(lambda: gf.Scene(f), out=3), "a path must be a file name, got 3"),
         (lambda f: gf.run(lambda: gf.Scene(f), still=3), "a path must be a file name, got 3"),
-        (lambda f: gf.run(lambda: gf.Scene(f), out="-"), '"-" is no file name: nothing is written to standard'),
+        (lambda f: gf.run(lambda: gf.Scene(f), out="-"), '"-" is no file name: nothing goes to stan'),
         (lambda f: gf.Film("a.mp4", 64), r"a film's size must be two numbers \(width, height\), got 64"),  # type: ignore[arg-type]
         (lambda f: gf.Film("a.mp4", (64.5, 64)), "a film's width and height must be .* >= 1, got 64.5"),  # type: ignore[arg-type]
         (
