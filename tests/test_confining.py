@@ -166,7 +166,7 @@ def plume(ctx: moderngl.Context, cells: Any = (24, 32, 24), **rules: Any) -> gf.
     fluid = gf.Fluid(gf.Grid(cells, 1 / 24), None, settings, ctx=ctx)
     sphere = gf.Sphere((0.5, 0.2, 0.5), 0.15)
     fluid.emitters.add(gf.Emitter(sphere, density=3.0, temperature=1.0, color=(1.0, 0.5, 0.2)))
-    fluid.obstacles.add(gf.Obstacle(gf.Sphere((0.5, 0.7, 0.5), 0.15)))
+    fluid.obstacles.add(gf.Obstacle(gf.Sphere((0.5, 0.7, fluid.grid.size[2] / 2), 0.15)))
     return fluid
 
 
