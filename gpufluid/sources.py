@@ -194,9 +194,10 @@ class Emitter(Checked):
         a cell within 40 %, a turned box of half a cell all round within 70 %. A closed mesh emits its volume
         in every place, where no parts of it overlap.
     noise: 0 .. 1, how much of the emission a pattern of patches `noise_size` metres wide (None: four cells)
-        takes away; the pattern is another one after every `noise_time` seconds. seed: a whole number; the
-        same seed gives the same patches. Without a `falloff` and a `noise_size` both go by the cells; give
-        them in metres, and on a finer grid the same source emits as much, in the same patches.
+        takes away at most, half of that on average; the pattern is another one after every `noise_time`
+        seconds. seed: a whole number; the same seed gives the same patches. Without a `falloff` and a
+        `noise_size` both go by the cells; give them in metres, and on a finer grid the same source emits as
+        much, in the same patches.
     position, rotation: where the shape's own origin stands, and how it is turned about it; see `Obstacle`. In
         a periodic box, what reaches over a side comes in at the opposite one, with the same patches, and
         where the shape meets itself there it counts once. A Plane, which has no bounds, and an Array, which

@@ -326,20 +326,20 @@ class Fire(Checked):
     """How hot gas glows: in the colour of a black body of its temperature (Planck 1901).
 
     kelvin_at_zero: what a temperature of 0 in the fluid means, K. kelvin_per_temperature: what each unit of
-    temperature adds, K. Nothing glows below 798 K (Draper 1847); above, the brightness grows with the fourth
-    power. intensity: radiance per metre at 2000 K. core: colour (r, g, b) that burning fuel adds, radiance
-    per metre at a burn rate of 1/s: the blue root of a flame. glow: how strongly the fire lights the smoke,
-    the solids and the floor around it; 1 is what its radiance amounts to, 0 turns that off. shimmer: how far
-    hot gas bends the light from behind it, radians per unit of temperature; 0 is off, 0.02 can be seen. soot:
-    how dense the smoke must be to glow: the share 1 - exp(-(density / soot)^2) of the radiance is emitted. As
-    it is soot that glows in a flame, the flame is clear and blue where little soot has formed yet; what sends
-    out the light of the core is gone before soot outshines it, and exp(-(6 density / soot)^2) of that light
-    is left. 0: hot gas glows whatever its density, also where it burns, and there its red and a blue core add
-    up to pink: no gas without soot does that. hottest: K; hotter gas looks as if it had this temperature, or
-    4000 K if that is lower. With more fuel a real flame heats more air and gets no whiter, while a fluid's
-    temperature has no limit. soft: whether rays look up the heat between the corners of cells as well, and
-    smoke that hides fire counts more exactly, so that fire that is bright over a steep gradient shows no
-    weave of cells and no rings; a picture of fire takes 1.3 to 1.45 times as long.
+    temperature adds, K. Nothing glows below 798 K (Draper 1847); from 1200 K on the brightness grows with the
+    fourth power. intensity: radiance per metre at 2000 K, of red. core: colour (r, g, b) that burning fuel
+    adds, radiance per metre at a burn rate of 1/s: the blue root of a flame. glow: how strongly the fire
+    lights the smoke, the solids and the floor around it; 1 is what its radiance amounts to, 0 turns that off.
+    shimmer: how far hot gas bends the light from behind it, radians per unit of temperature; 0 is off, 0.02
+    can be seen. soot: how dense the smoke must be to glow: the share 1 - exp(-(density / soot)^2) of the
+    radiance is emitted. As it is soot that glows in a flame, the flame is clear and blue where little soot
+    has formed yet; what sends out the light of the core is gone before soot outshines it, and exp(-(6 density
+    / soot)^2) of that light is left. 0: hot gas glows whatever its density, also where it burns, and there
+    its red and a blue core add up to pink: no gas without soot does that. hottest: K; hotter gas looks as if
+    it had this temperature, or 4000 K if that is lower. With more fuel a real flame heats more air and gets
+    no whiter, while a fluid's temperature has no limit. soft: whether rays look up the heat between the
+    corners of cells as well, and smoke that hides fire counts more exactly, so that fire that is bright over
+    a steep gradient shows no weave of cells and no rings; a picture of fire takes 1.3 to 1.45 times as long.
 
     Raises GpufluidError naming the field and what it should be.
     """
