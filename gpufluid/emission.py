@@ -179,12 +179,13 @@ def on_its_way(emitter: Emitter, dt: float, later: float, spacing: float) -> Seq
     if not any(emitter.motion) or not isinstance(emitter.shape, Analytic):
         return (emitter,)  # what is worked out on the CPU would be so for each place
     count = min(max(math.ceil(math.hypot(*emitter.motion) * dt / spacing), 1), PLACES)
-    there, own = [], {field.name: getattr(emitter, field.name) for field in fields(emitter)}
+    there, place = [], _Place(**{field.name: getattr(emitter, field.name) for field in fields(emitter)})
+    place.places = count
     for n in range(count):
+        one = as_now(place)
         back = later + dt * (n + 0.5) / count
         x, y, z = (p - v * back for p, v in zip(emitter.position, emitter.motion, strict=True))
-        one = _Place(**{**own, "position": (x, y, z)})
-        one.places = count
+        one.position = x, y, z
         there.append(one)
     return there
 

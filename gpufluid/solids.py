@@ -207,7 +207,7 @@ def _boxes(grid: Grid, shape: Shape, kept: Held) -> Sequence[CellBox] | None:
     return [cells_between(grid, shift, kept.low, kept.high) for shift in kept.there]
 
 
-def _beside(grid: Grid, boundaries: Boundaries, shape: Shape, place: Matrix) -> bool:
+def _lies_beside(grid: Grid, boundaries: Boundaries, shape: Shape, place: Matrix) -> bool:
     """Whether a shape and all its images lie beside the box, where they hold the middle of no cell."""
     if isinstance(shape, Plane):
         return False
@@ -316,7 +316,7 @@ class Solids:
             if came is None and key not in shown and not any(self.backend.scrolled):
                 beside = known.get(key)
                 if beside is None:
-                    beside = _beside(self.backend.grid, self.boundaries, shape, place)
+                    beside = _lies_beside(self.backend.grid, self.boundaries, shape, place)
                 self._beside[key] = beside
                 if beside:
                     continue
