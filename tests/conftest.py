@@ -11,6 +11,7 @@ from typing import Any
 # read where NumPy is imported: the matrices here are small, and threads that wait spin, beside other tests
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import fencing
 import moderngl
 import numpy as np
 import pytest
@@ -47,6 +48,7 @@ settings.register_profile("busy", settings(), deadline=None, suppress_health_che
 settings.load_profile("busy")
 
 uniforms.install()  # before anything imports gpufluid.render
+fencing.install()
 
 _shared: list[moderngl.Context] = []
 

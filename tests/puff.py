@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from time import sleep
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gpufluid as gf
-from gpufluid.gl.device import SETTLED, Device
+from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.layout import FlatLayout, layouts
 from gpufluid.render.camera import view_of
@@ -79,14 +78,12 @@ def specks(rng: np.random.Generator, grid: gf.Grid, count: int) -> Floats:
 
 @dataclass
 class Canvas:
-    """A target in single precision, cleared to nothing; made once what came before is drawn."""
+    """A target in single precision, cleared to nothing."""
 
     ctx: moderngl.Context
     size: tuple[int, int] = SIZE
 
     def __post_init__(self) -> None:
-        self.ctx.finish()
-        sleep(SETTLED)  # see Device.settle
         self.texture = self.ctx.texture(self.size, 4, dtype="f4")
         self.target = self.ctx.framebuffer([self.texture])
         self.target.clear()

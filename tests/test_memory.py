@@ -17,11 +17,10 @@ from sharing import CELLS
 from soak import TINY, Busy, alive, decay, full_life, held, life, run_random
 
 import gpufluid as gf
-from gpufluid.gl.contexts import FEW, _own, create_context, is_software
+from gpufluid.gl.contexts import FEW, _own, create_context
 from gpufluid.gl.device import Device
 from gpufluid.gl.mesh_buffers import MeshBuffers
 from gpufluid.gl.programs import compiled
-from gpufluid.gl.source import Source
 from gpufluid.gl.state import gone
 
 
@@ -291,35 +290,6 @@ def test_steps_leave_no_python_memory_behind(ctx: moderngl.Context) -> None:
     grown, all_grown = (sorted(b - a for a, b in pairwise(each))[1] for each in zip(*held, strict=True))
     assert grown < stretch * 8
     assert all_grown < stretch * 300
-
-
-def test_what_is_made_waits_for_the_threads_of_a_software_renderer(
-    ctx: moderngl.Context, monkeypatch: Any
-) -> None:
-    """Mesa's llvmpipe may write into memory that it has freed while they are at work, see `Device.settle`."""
-    told: list[str] = []
-
-    def noting(name: str) -> Any:
-        real = getattr(moderngl.Context, name)
-        return lambda self, *given, **by_name: told.append(name) or real(self, *given, **by_name)
-
-    for name in ("finish", "texture", "program"):
-        monkeypatch.setattr(moderngl.Context, name, noting(name))
-    empty = Source("empty").add("#version 330 core\nout vec4 v;\nvoid main() { v = vec4(0.7); }", "<x>")
-    for threads, waits in (("2", is_software(ctx)), ("0", False)):
-        monkeypatch.setenv("LP_NUM_THREADS", threads)
-        made = Device(ctx, "fragment")
-        told.clear()
-        made.texture((3, 2), 4, "f4", "it").release()
-        assert told == ["finish"] * waits + ["texture"]
-        told.clear()
-        program = made.fragment_program(empty.add(f"// {waits} {id(made)}", "<x>"))
-        assert told == ["finish"] * waits + ["program"]
-        for first in (True, False):
-            told.clear()
-            made.settle_first(program)
-            assert told == ["finish"] * (waits and first)
-        made.release()
 
 
 def test_a_mesh_forgets_the_fluids_that_are_gone(ctx: moderngl.Context) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from gpufluid.backend import release
 from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
+from gpufluid.gl.fences import mark
 from gpufluid.gl.messages import take
 from gpufluid.gl.source import FULLSCREEN
 from gpufluid.gl.state import IMAGES as KEPT_IMAGES
@@ -108,6 +109,7 @@ def _draws(ctx: moderngl.Context, channels: int, dtype: str) -> bool:
         texture.release()
         return False
     target.clear(0.25, 0.25, 0.25, 0.25)
+    mark(ctx)
     back = np.frombuffer(texture.read(alignment=1), dtype)
     _release(ctx, target, texture)
     return bool((back == 0.25).all())
@@ -126,6 +128,7 @@ def _filters(ctx: moderngl.Context, triangle: moderngl.VertexArray, channels: in
     texels.use(0)
     ctx.enable_only(moderngl.NOTHING)
     triangle.render(moderngl.TRIANGLES, vertices=3)
+    mark(ctx)
     value = float(np.frombuffer(texture.read(alignment=1), dtype)[0])
     _release(ctx, target, texture, texels)
     return abs(value - 0.5) < 1.0 / 128.0
@@ -153,6 +156,7 @@ def _rounds(ctx: moderngl.Context, stage: str, drawn: frozenset[tuple[int, str]]
         target.use()
         ctx.enable_only(moderngl.NOTHING)
         triangle.render(moderngl.TRIANGLES, vertices=3)
+        mark(ctx)
         triangle.release()
         program.release()
     back = np.frombuffer(texture.read(alignment=1), np.float16)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Hashable, Mapping
-from time import sleep
 from typing import Any, TypeVar
 from weakref import WeakSet
 
@@ -17,6 +15,7 @@ from gpufluid.gl.calls import a_context, calls
 from gpufluid.gl.capabilities import IMAGE_FORMAT, capabilities
 from gpufluid.gl.contexts import check_process, names_software
 from gpufluid.gl.drawing import let_go
+from gpufluid.gl.fences import clear, fences
 from gpufluid.gl.measuring import Measured
 from gpufluid.gl.messages import take
 from gpufluid.gl.programs import Programs, compiled
@@ -27,7 +26,6 @@ from gpufluid.stops import unbroken
 
 OWN_VARYINGS = 16  # numbers that vertex shaders tell fragments beside uniforms
 GROUP = 8  # edge of a compute workgroup, texels
-SETTLED = 5e-5  # s, asleep: enough for threads that wait for a processor to get one
 
 
 AnyProgram = TypeVar("AnyProgram", bound="moderngl.Program | moderngl.ComputeShader")
@@ -63,7 +61,6 @@ class Device(Measured):
         # not ctx.info: what it asks for beyond the context's version stays behind as a GL error of the host's
         self.renderer = calls(ctx).renderer
         self.software = names_software(self.renderer)
-        self._lags = self.software and os.environ.get("LP_NUM_THREADS") != "0"  # llvmpipe draws in threads
         if self.version < 330:
             raise GpufluidError(f"the context is OpenGL {self.version / 100:.1f}, the engine needs 3.3")
         self.capabilities = capabilities(ctx)
@@ -82,7 +79,9 @@ class Device(Measured):
         self.pace = Pace()
         # Mesa's software renderer starts on a pass when the next one is asked for, which then waits for it:
         # told to start at once, it draws while that is prepared
-        self.flush: Callable[[], None] | None = calls(ctx).glFlush if self.software else None
+        if self.software:
+            kept = fences(ctx)
+            self.flush = calls(ctx).glFlush if kept is None else kept.add
         self.fields: WeakSet[Any] = WeakSet()  # those alive
         self.made: list[Any] | None = None  # those made, while they may have to be given back
         self._shared = compiled.setdefault(ctx, Programs())
@@ -130,11 +129,9 @@ class Device(Measured):
     ) -> AnyProgram:
         """The program of that `text`, compiled the first time. blamed: the source that an error is in."""
         if text not in self._programs:
-            self.settle()
             try:
                 with unbroken(None, insist=False):  # a handler that raised in it would kill the process
-                    program = self._programs[text] = compile()
-                    self._shared.fresh.add(program.glo)
+                    self._programs[text] = compile()
             except moderngl.Error as error:
                 take()  # what it says is in the error
                 raise blamed(str(error)).explain(str(error)) from None
@@ -157,7 +154,6 @@ class Device(Measured):
         if shared.passes[name] > 0:
             return
         shared.forget(program)
-        self.settle()
         program.release()
 
     def keep(self, key: Hashable, make: Callable[[], AnyProgram]) -> AnyProgram:
@@ -233,14 +229,14 @@ class Device(Measured):
     def fullscreen(self, program: moderngl.Program) -> moderngl.VertexArray:
         """The triangle that covers the target, for `program`."""
         if program.glo not in self._fullscreen:
-            if program.glo in self._shared.fresh:
-                self.settle()
             self._fullscreen[program.glo] = self.ctx.vertex_array(program, [])
         return self._fullscreen[program.glo]
 
     def cover(self, program: moderngl.Program) -> None:
         """Draw `program` over the whole viewport of the target in use."""
         self.fullscreen(program).render(moderngl.TRIANGLES, vertices=3)
+        if self.flush is not None:
+            self.flush()
 
     def kept_as(self, components: int, dtype: str, what: str) -> str:
         """The numbers that a texture of `what` is kept in: `dtype`, or single precision in place of half.
@@ -267,7 +263,6 @@ class Device(Measured):
                 f"{what} needs a texture of {size[0]} x {size[1]} texels, the limit of {self.renderer} is "
                 f"{self.max_texture_size}"
             )
-        self.settle()
         room = free_memory() if self.software else None
         nbytes = size[0] * size[1] * components * int(dtype[1])
         if room is not None and nbytes > room:
@@ -282,23 +277,6 @@ class Device(Measured):
         texture.repeat_x = texture.repeat_y = False
         return texture
 
-    def settle(self) -> None:
-        """Let a software renderer's threads get through with what was drawn, before more is made or compiled.
-
-        Mesa's llvmpipe frees a fence as soon as its count says that all threads have passed it, while the
-        last of them may still be about to unlock it: four bytes of memory that is free by then become 0. The
-        next fence soon takes that memory; what is made meanwhile may get it in its place, and break.
-        """
-        if self._lags:
-            self.ctx.finish()
-            sleep(SETTLED)
-
-    def settle_first(self, program: moderngl.Program | moderngl.ComputeShader) -> None:
-        """The same before `program` runs for the first time, when the driver compiles the rest of it."""
-        if program.glo in self._shared.fresh:
-            self._shared.fresh.discard(program.glo)
-            self.settle()
-
     def clear(
         self, texture: moderngl.Texture, target: moderngl.Framebuffer, color: tuple[float, ...]
     ) -> None:
@@ -306,7 +284,7 @@ class Device(Measured):
         if self.stage == "fragment":
             red, green, blue, alpha = color
             with self.timed("fill"):
-                target.clear(red, green, blue, alpha)
+                clear(target, red, green, blue, alpha)
             return
         form = IMAGE_FORMAT[texture.components, texture.dtype]
 

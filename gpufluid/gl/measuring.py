@@ -12,11 +12,13 @@ class Measured:
     """A context whose passes can be timed and counted.
 
     timings: queries of the driver, by label, while passes are timed; else None. moved: what each pass must
-    move, bytes by the kernels' names, while that is counted; else None.
+    move, bytes by the kernels' names, while that is counted; else None. flush: what is called behind each
+    pass that draws, or None.
     """
 
     def __init__(self, ctx: moderngl.Context) -> None:
         self.ctx = ctx
+        self.flush: Callable[[], None] | None = None
         self.timings: dict[str, list[moderngl.Query]] | None = None
         self.moved: dict[str, list[int]] | None = None
 
@@ -25,11 +27,13 @@ class Measured:
         """Time what is drawn inside with a query of the driver, while `timings` is a dict."""
         if self.timings is None:
             yield
-            return
-        query = self.ctx.query(time=True)
-        with query:
-            yield
-        self.timings.setdefault(label, []).append(query)
+        else:
+            query = self.ctx.query(time=True)
+            with query:
+                yield
+            self.timings.setdefault(label, []).append(query)
+        if self.flush is not None:
+            self.flush()
 
     def milliseconds(self) -> dict[str, list[float]]:
         """Return the timings taken since `timings` became a dict, ms by label, and stop timing."""

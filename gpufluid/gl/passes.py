@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gpufluid.debugging import check_numbers, switches
 from gpufluid.errors import GpufluidError
+from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.hosts_program import HostsProgram, HostsUniform
 from gpufluid.gl.kernel_source import STRIP_UNIT, KernelSource
@@ -92,7 +93,6 @@ class Pass:
                 device.fragment_program(source.shader, source.vertex, twice=source.twice, handed=True)
             )
             self._program = self._triangle.program
-        self._ran = False
         program = self._program
         device.take_up(program)
         self._says = f"the kernel {kernel.name} (glsl/{kernel.folder}/{kernel.name}.glsl)"
@@ -327,11 +327,10 @@ class Pass:
     def _run_in(self, out: Field, regions: Sequence[Region]) -> None:
         """Write `regions` of the back, and bring them over to the front."""
         device, program = self.device, self._program
-        self._settle()
         self._tell("whole", False)
         if self.stage == "fragment":
             device.ctx.enable_only(moderngl.NOTHING)
-            out.back_target.use()
+            draw_to(out.back_target)
         else:
             out.back.bind_to_image(0, False, True)
         for region in regions:
@@ -342,6 +341,8 @@ class Pass:
                 self._compute.run(*groups_of(region, self._group))
         if self.stage == "compute":
             device.ctx.memory_barrier()
+        elif device.flush is not None:
+            device.flush()
         bring_over(out, regions)
 
     def _cut(self, out: Field, below: int, above: int) -> None:
@@ -359,7 +360,6 @@ class Pass:
         first, rows: of those to dispatch, 0 for all. strips: dispatch a workgroup for each of these alone.
         """
         device = self.device
-        self._settle()
         if self.stage == "compute":
             if first != self._sent.get("first_row", 0):
                 self._compute["first_row"] = self._sent["first_row"] = first
@@ -380,11 +380,6 @@ class Pass:
         self._triangle.render(moderngl.TRIANGLES, vertices)
         if device.flush is not None:
             device.flush()
-
-    def _settle(self) -> None:
-        if not self._ran:
-            self.device.settle_first(self._program)
-            self._ran = True
 
     def _tell(self, name: str, value: bool) -> None:
         """Set a uniform that has that value but rarely not."""

@@ -16,7 +16,6 @@ class Programs:
         self.users: WeakSet[Any] = WeakSet()
         self.by_text: dict[str, moderngl.Program | moderngl.ComputeShader] = {}
         self.sent: dict[int, dict[str, Any]] = {}  # by the program's name in OpenGL
-        self.fresh: set[int] = set()  # names of those that have not run yet
         self.passes = Counter[int]()  # that run each, in all devices, by the program's name
 
     def leave(self, device: object) -> None:
@@ -25,7 +24,7 @@ class Programs:
         if not self.users:
             for program in self.by_text.values():
                 program.release()
-            for told in (self.by_text, self.sent, self.fresh, self.passes):  # names may come again
+            for told in (self.by_text, self.sent, self.passes):  # names may come again
                 told.clear()
 
     def forget(self, program: moderngl.Program | moderngl.ComputeShader) -> None:
@@ -33,7 +32,6 @@ class Programs:
         for key in [key for key, one in self.by_text.items() if one is program]:
             del self.by_text[key]
         self.sent.pop(program.glo, None)
-        self.fresh.discard(program.glo)
         del self.passes[program.glo]
 
 

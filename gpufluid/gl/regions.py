@@ -15,6 +15,7 @@ import moderngl
 from gpufluid.boundaries import Boundaries
 from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import GROUP, Device
+from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.source import Source
 from gpufluid.grid import CellBox
@@ -102,12 +103,14 @@ def bring_over(out: Field, regions: Sequence[Region]) -> None:
             program.run(*groups_of(region, (GROUP, GROUP)))
         device.ctx.memory_barrier()
         return
-    out.front_target.use()
+    draw_to(out.front_target)
     device.ctx.enable_only(moderngl.NOTHING)
     triangles = device.fullscreen(program)
     for region in regions:
         program["region_low"], program["region_high"] = region
         triangles.render(moderngl.TRIANGLES, 6 * slices_of(region))
+    if device.flush is not None:
+        device.flush()
 
 
 def _program(device: Device, layout: FlatLayout, form: str) -> moderngl.Program | moderngl.ComputeShader:

@@ -27,6 +27,7 @@ from gpufluid.debugging import switches
 from gpufluid.errors import GpufluidError
 from gpufluid.gl import enums
 from gpufluid.gl.calls import Calls, a_context, calls, current_context
+from gpufluid.gl.fences import fences
 from gpufluid.gl.messages import complain, listen, take, tell
 
 UNITS = 16  # texture units the engine binds from 0 on; and the one moderngl makes textures on
@@ -335,6 +336,7 @@ class StateGuard:
         self._saved: Answers | None = None
         self._fbo: Any = None
         self._elsewhere = 0  # a framebuffer of its own, with nothing in it
+        self._fences = fences(ctx)
         if switches.gl:
             listen(ctx)
 
@@ -382,6 +384,8 @@ class StateGuard:
             visiting = away and current_context() != self.handle
             self.check_current(ctx, what)
             self._visiting = visiting
+            if self._fences is not None:  # behind what the host has drawn
+                self._fences.add()
             if switches.gl:
                 tell(take(ctx), f"before {what}, by somebody else's call,")
                 listen(ctx)
@@ -411,6 +415,8 @@ class StateGuard:
     def leave(self, ctx: moderngl.Context) -> None:
         """Put back what `enter` saved."""
         self._depth -= 1
+        if self._depth == 0 and self._fences is not None and not gone(ctx):
+            self._fences.add()
         if self._depth == 0 and self._saved is not None:
             saved, self._saved = self._saved, None
             assert self._state is not None

@@ -31,6 +31,7 @@ from gpufluid.boundaries import Boundaries
 from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
+from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import (
     STRIP_UNIT,
@@ -236,7 +237,7 @@ class Strips:
                 known.program.run(known.groups)
                 device.ctx.memory_barrier()
                 return
-            out.back_target.use()
+            draw_to(out.back_target)
             device.ctx.enable_only(moderngl.NOTHING)
             device.cover(known.program)
 

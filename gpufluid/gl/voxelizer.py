@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import blend
+from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants
 from gpufluid.gl.mesh_buffers import MeshBuffers
@@ -43,11 +44,10 @@ class Voxelizer:
         values: dict[str, Any] = {"to_box": matrix, "columns": layout.columns}
         values["texture_size"] = layout.texture_size
         give(self._program, values)
-        self.device.settle_first(self._program)
         vertex_array = self._meshes.vertex_array(mesh, self._program)
         with self.device.timed("voxelize"):
+            draw_to(winding.back_target)
             winding.back_target.clear()
-            winding.back_target.use()
             blend(ctx, moderngl.ONE, moderngl.ONE)
             vertex_array.render(moderngl.TRIANGLES, instances=winding.layout.size[2])
             ctx.enable_only(moderngl.NOTHING)

@@ -15,6 +15,7 @@ import numpy as np
 from gpufluid.backend import release
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
+from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import View
 from gpufluid.render.occupancy import Occupancy
@@ -63,14 +64,14 @@ class Extents:
         give(program, values)
         # one column a slab: the textures hold more
         ends.target.viewport = 0, 0, cuts[2], bands
-        ends.target.clear(-2.0, -2.0)
+        clear(ends.target, -2.0, -2.0)
         with occupancy.scatter(program, ends.target):
             device.fullscreen(program).render(moderngl.TRIANGLES, vertices=6 * occupancy.blocks)
         program = device.program_of("extents whole", "render/extents_whole.glsl")
         give(program, {"extents": EXTENTS, "band_count": bands})
         ends.bands.use(EXTENTS)
         ends.whole_target.viewport = 0, 0, cuts[2], 1
-        ends.whole_target.use()
+        draw_to(ends.whole_target)
         device.cover(program)
 
     def give(self, program: moderngl.Program, sight: Sight) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from gpufluid.backend import release
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
+from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field, PartedField
 from gpufluid.gl.passes import give
 from gpufluid.grid import Grid
@@ -99,14 +100,14 @@ class FireLight:
         if occupancy is not None:
             occupancy.give_ends(program)
         give(program, values)
-        self.blocks.back_target.use()
+        draw_to(self.blocks.back_target)
         with bind(device, program, **matter(fluid)):
             device.cover(program)
         program = volume_program(
             device, fluid, "fire list", "render/fire_list.glsl", defines=self.defines, volumes=layouts
         )
         self._place(program, fluid)
-        self._list_target.use()
+        draw_to(self._list_target)
         with bind(device, program, blocks=self.blocks):
             device.cover(program)
         layouts |= {"middles": self.blocks.layout, "glow": self.glow.layout}
@@ -117,7 +118,7 @@ class FireLight:
         give(program, {"glow_strength": float(fire.glow)})
         program["fire_list"] = LIST
         self.list.use(LIST)
-        self.glow.back_target.use()
+        draw_to(self.glow.back_target)
         with bind(device, program, blocks=self.blocks, middles=self.blocks.parts[1]):
             device.cover(program)
 

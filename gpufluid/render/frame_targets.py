@@ -12,6 +12,7 @@ import numpy as np
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
+from gpufluid.gl.fences import clear, copy, draw_to
 from gpufluid.render.drawn_solids import Part, Size
 
 WHOLE, CLEAR = range(2)  # copies of the picture: as it is, and before the smoke
@@ -49,8 +50,8 @@ class FrameTargets:
         except BaseException:
             self.release()
             raise
-        self.screen.clear(0.0, 0.0, 0.0, 1.0)
-        self.smoke.clear()
+        clear(self.screen, 0.0, 0.0, 0.0, 1.0)
+        clear(self.smoke)
 
     def _make(self, samples: int) -> None:
         ctx, device, size = self.device.ctx, self.device, self.size
@@ -111,7 +112,7 @@ class FrameTargets:
         """Keep `part` of the picture as it is now, in the one of that `number`."""
         texture, target = self.another(number)
         with only(target, part):
-            self.device.ctx.copy_framebuffer(target, self.smoke)
+            copy(self.smoke, target)
         return texture
 
     def release(self) -> None:
@@ -124,7 +125,7 @@ class FrameTargets:
 def only(target: moderngl.Framebuffer, part: Part) -> Iterator[None]:
     """Draw into `part` of `target` alone while the body runs."""
     target.scissor = part
-    target.use()
+    draw_to(target)
     try:
         yield
     finally:

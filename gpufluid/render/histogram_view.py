@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gpufluid.checks import flag, whole_number
 from gpufluid.errors import GpufluidError, named
 from gpufluid.gl.drawing import blend, first_color_alone, let_go
+from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.gl.targets import drawable
@@ -107,8 +108,8 @@ class HistogramView(Chart):
             "histogram", "render/histogram_fragment.glsl", "render/histogram_vertex.glsl"
         )
         give(program, {"range": self.last_range, "bins": int(self.bins)})
+        draw_to(bins)
         bins.clear()
-        bins.use()
         # a host may draw larger points
         blend(ctx, moderngl.ONE, moderngl.ONE, switches=moderngl.PROGRAM_POINT_SIZE)
         texels = shown.layout.texture_size[0] * shown.layout.texture_size[1]

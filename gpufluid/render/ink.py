@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from gpufluid.backend import release
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import blend
+from gpufluid.gl.fences import draw_to
 from gpufluid.gl.passes import give
 from gpufluid.render import lettering
 from gpufluid.render.quantities import number_text, ticks
@@ -118,7 +119,7 @@ class Ink:
         (colors or self._atlas).use(COLORS_UNIT)
         self.device.linear.use(LETTERS_UNIT)
         self.device.linear.use(COLORS_UNIT)
-        target.use()
+        draw_to(target)
         blend(ctx, moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA)
         self._array.render(moderngl.TRIANGLE_STRIP, 4, instances=self._count)
         ctx.enable_only(moderngl.NOTHING)

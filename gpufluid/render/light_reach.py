@@ -16,6 +16,7 @@ import numpy as np
 from gpufluid.backend import release
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.drawing import let_go
+from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.passes import give, give_once
 from gpufluid.grid import Grid
 from gpufluid.render.light_frame import LANES, ONE, LightFrame
@@ -66,14 +67,14 @@ class LightReach:
         macros = {"LIGHTS": count, "GROUP_SIZE": GROUPED["GROUP_SIZE"]}
         program = occupancy.scattering(self.device, self.parts[0].grid, "light_reach", macros)
         give_once(self.device, program, "lights", self._placed)
-        self._target.clear(*(NOWHERE,) * 4)
+        clear(self._target, *(NOWHERE,) * 4)
         with occupancy.scatter(program, self._target):
             vertices = 3 * occupancy.blocks * count
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=vertices)
 
     def forget_before(self, part: ReachPart) -> None:
         """Let what was `before` be nowhere."""
-        self._target_before.clear(*(NOWHERE,) * 4, viewport=(0, part.row, *part.count))
+        clear(self._target_before, *(NOWHERE,) * 4, viewport=(0, part.row, *part.count))
 
     def use(self) -> None:
         """Bind both for a walk."""
@@ -148,7 +149,7 @@ class ReachPart:
         program = device.program_of("light groups", "render/light_groups.glsl", macros=GROUPED)
         values = {"light_reach": REACH, "light_before": BEFORE}
         give(program, {**values, "first_group": (0, self.row), "group_count": self.count})
-        groups.back_target.use()
+        draw_to(groups.back_target)
         device.ctx.enable_only(moderngl.NOTHING)
         device.cover(program)
         groups.tell()
@@ -165,7 +166,7 @@ class ReachPart:
         program = device.program_of("light rects", "render/light_rects.glsl", macros=GROUPED)
         give(program, {**placed, "light_row": self.row, "group_count": self.count})
         self._rects_target.viewport = 0, 0, bands, 2 * (-(-tiles[3] // LANES))
-        self._rects_target.use()
+        draw_to(self._rects_target)
         device.ctx.enable_only(moderngl.NOTHING)
         device.cover(program)
         return bands

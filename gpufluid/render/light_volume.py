@@ -26,6 +26,7 @@ from gpufluid.backend import release
 from gpufluid.errors import one_of
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.drawing import blend, let_go
+from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.passes import give, give_once
 from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
@@ -80,7 +81,7 @@ class LightVolume:
         size = max(w for w, _ in sizes), max(h for _, h in sizes)
         self.layers = device.texture(size, LANES, "f4", "the light volume")
         self._target = device.ctx.framebuffer([self.layers])
-        self._target.clear()
+        clear(self._target)
         self._parts: _Parts | None = None
         self._reach: ReachPart | None = None  # of the latest walk
         self._own: LightReach | None = None
@@ -155,7 +156,7 @@ class LightVolume:
             if not follows:
                 reach.whole.forget_before(reach)
             if not (follows and self.at_once):
-                self._target.clear(1.0, 1.0, 1.0, 1.0)
+                clear(self._target, 1.0, 1.0, 1.0, 1.0)
             reach.whole.use()
         fades, values = fading(fluid, smoke)
         values["past_solids"] = self.past_solids
@@ -233,7 +234,7 @@ class LightVolume:
             give_once(device, program, "columns", self._placed)
             give(program, {**values, "lasts": LASTS, "first_rect": first_rect})
             target.viewport = 0, 0, *size
-            target.use()
+            draw_to(target)
             if name == "carry":  # its parts times what is left of the light before it
                 blend(ctx, moderngl.ZERO, moderngl.SRC_COLOR)
             else:

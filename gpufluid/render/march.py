@@ -13,6 +13,7 @@ import numpy as np
 from gpufluid.backend import release
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
+from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.layout import FlatLayout
@@ -80,7 +81,7 @@ class RayMarch:
         slabs = slabs + np.array((-4 / width, -4 / height, 4 / width, 4 / height, 0, 0), np.float32)
         give(program, {"reach": (0.5 * sight.size[0] / width, 0.5 * sight.size[1] / height)})
         with self.painter.timed(sight, "march"):
-            picture.target.clear()
+            clear(picture.target)
             self.painter.draw(sight, program, slabs, picture.target, **given)
         program = self.painter.program(sight, "widen", "render/widen.glsl")
         values = {
@@ -114,7 +115,7 @@ class RayMarch:
         )
         sight.give_fire(program)
         with self.painter.timed(sight, "blocks"), bind(device, program, **sight.fields):
-            occupied.back_target.use()
+            draw_to(occupied.back_target)
             device.ctx.enable_only(moderngl.NOTHING)
             device.cover(program)
         return occupied

@@ -22,6 +22,7 @@ from gpufluid.backend import release
 from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import blend, let_go
+from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants, field_reader
 from gpufluid.gl.passes import give
@@ -159,16 +160,16 @@ class Occupancy:
             program["strips"] = UNITS["strips"]
             program["strip_size"], program["joins"] = strips.size, strips.joins
             strips.spans.front.use(UNITS["strips"])
-            out.back_target.clear()
+            clear(out.back_target)
             vertices = strips.vertices
-        out.back_target.use()
+        draw_to(out.back_target)
         with bind(self.device, program, **{n: f for n, f in given.items() if n not in images}):
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=vertices)
 
     def _find_ends(self, grid: Grid) -> None:
         """The corners of one box round all that shows anything, and of one round all that stops light."""
         program = self.scattering(self.device, grid, "occupied_ends")
-        self._ends_target.clear(*(NOWHERE,) * 4)
+        clear(self._ends_target, *(NOWHERE,) * 4)
         with self.scatter(program, self._ends_target):
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3 * self.blocks)
 
@@ -200,7 +201,7 @@ class Occupancy:
     def scatter(self, program: moderngl.Program, target: moderngl.Framebuffer) -> Iterator[None]:
         """Let blocks write into `target`, where the largest of what they write stays."""
         ctx = self.device.ctx
-        target.use()
+        draw_to(target)
         program["boxes"] = UNITS["boxes"]
         self.boxes.front.use(UNITS["boxes"])
         blend(ctx, moderngl.ONE, moderngl.ONE, moderngl.MAX)
@@ -236,7 +237,7 @@ class Occupancy:
     def cover(self, program: Program, target: Field) -> None:
         """Write the cells of `target` that show anything, and 0 elsewhere; program: of `cells_program`."""
         if isinstance(program, moderngl.Program):
-            target.back_target.clear()
+            clear(target.back_target)
         long, high, deep = self._spans.layout.size
         self.give_spans(program)
         write_cells(self.device, program, target, 6 * long * high * (deep - 1))

@@ -12,6 +12,7 @@ import moderngl
 import numpy as np
 
 from gpufluid.gl.drawing import blend
+from gpufluid.gl.fences import copy
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import View
 from gpufluid.render.drawn_solids import DrawnSolids, Part
@@ -103,7 +104,7 @@ class OpaqueScene:
         if samples:
             pause()
             with only(targets.scene, seen):
-                ctx.copy_framebuffer(targets.scene, targets.opaque)
+                copy(targets.opaque, targets.scene)
             if targets.samples is not None and scene.floor is not None:
                 write_depths(self.device, targets, scene.floor, grid, view, seen, middles=True)
         return seen

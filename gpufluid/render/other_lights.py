@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.gl.device import Device
+from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.grid import Grid
@@ -111,7 +112,7 @@ class OtherLights:
         if occupancy is not None:
             occupancy.give_ends(program)
         self.device.ctx.enable_only(moderngl.NOTHING)
-        self.field.back_target.use()
+        draw_to(self.field.back_target)
         with bind(self.device, program, **matter(fluid)):
             self.device.cover(program)
 

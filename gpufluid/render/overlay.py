@@ -25,6 +25,7 @@ from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import OverTarget, blend, first_color_alone, hangs_in
+from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.hosts import check_depth, check_target
 from gpufluid.gl.kernel_source import box_constants, field_reader
@@ -157,7 +158,7 @@ class Overlay(Guest):
             return [*deep, alone, depth]
 
         *deep, alone, depth = self._with_depth.of(target, make)
-        alone.clear(depth=0.0 if reversed_depth else 1.0)
+        clear(alone, depth=0.0 if reversed_depth else 1.0)
         if not deep:
             hang_depth(target, depth)
             return target
@@ -269,7 +270,7 @@ class Overlay(Guest):
         filtered: bool = False,
     ) -> None:
         """Write every texel of `target` by `program`; the rest as for `bound`."""
-        target.use()
+        draw_to(target)
         self.ctx.enable_only(moderngl.NOTHING)
         with self.bound(program, fields, textures, filtered=filtered):
             self.device.cover(program)
@@ -294,7 +295,7 @@ class Overlay(Guest):
         )
         (shot.sampled or self.device.blank()).use(DEPTH_UNIT)
         self._depth_sampler.use(DEPTH_UNIT)
-        shot.target.use()
+        draw_to(shot.target)
         switches = moderngl.DEPTH_TEST if opaque else moderngl.NOTHING
         blend(ctx, moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA, switches=switches)
         if opaque:

@@ -12,6 +12,7 @@ import numpy as np
 from gpufluid.backend import release
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import blend
+from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.layout import FlatLayout
@@ -163,10 +164,10 @@ class Painter:
         self._slabs.write(bounds.tobytes())
         with bind(self.device, program, **sight.fields, **fields), self._textures(sight):
             if target is None:
-                sight.target.use()
+                draw_to(sight.target)
                 blend(ctx, moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA)
             else:
-                target.use()
+                draw_to(target)
                 ctx.enable_only(moderngl.NOTHING)
             mode = moderngl.TRIANGLES if vertices else moderngl.TRIANGLE_STRIP
             self._vertex_array(program).render(mode, vertices or 4, instances=len(bounds))

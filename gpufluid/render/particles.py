@@ -13,6 +13,7 @@ from gpufluid.backend import release
 from gpufluid.errors import GpufluidError, each_once, named, several
 from gpufluid.flow_views import ParticleSource, ParticlesView, SolidShape, check_response
 from gpufluid.gl.drawing import let_go
+from gpufluid.gl.fences import clear
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import CLIP_Z, cells_of, clip_of_cells
 from gpufluid.render.charts import Chart
@@ -153,7 +154,7 @@ class Particles(Chart, KeepsPlaces):
     def reset(self) -> None:
         """Remove all particles; they are born again, one after the other."""
         for target in self._targets[:2]:
-            target.clear(0.0, 0.0, 0.0, -1.0)
+            clear(target, 0.0, 0.0, 0.0, -1.0)
         self.time, self.turn = 0.0, 0
 
     def advance(self, fluid: FlowLike, dt: float) -> None:
@@ -217,7 +218,7 @@ class Particles(Chart, KeepsPlaces):
             texture = self.device.texture(size, 1, "f4", "the particles")
             self._through = self.ctx.framebuffer([texture]), texture
         target, texture = self._through
-        target.clear(1.0, 1.0, 1.0, 1.0)
+        clear(target, 1.0, 1.0, 1.0, 1.0)
         for volume in shot.smoke:
             volume.veil(self._state[0], fluid.grid, shot.view, target)
         return texture

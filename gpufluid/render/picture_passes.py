@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import moderngl
 
+from gpufluid.gl.fences import copy, draw_to
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import View
 from gpufluid.render.drawn_solids import Part
@@ -41,14 +42,14 @@ class PicturePasses:
         self.device.between.use(PICTURE)
         targets.depth.use(DEPTH)
         self.volume.depth_sampler.use(DEPTH)
-        bent.use()
+        draw_to(bent)
         ctx.enable_only(moderngl.NOTHING)
         with bind(self.device, program, scalars=fluid.scalars):
             self.device.cover(program)
         self.device.between.clear(PICTURE)
         self.volume.depth_sampler.clear(DEPTH)
         self.device.blank().use(DEPTH)
-        ctx.copy_framebuffer(targets.smoke, bent)
+        copy(bent, targets.smoke)
 
     def mend_outlines(
         self,
@@ -106,7 +107,7 @@ class PicturePasses:
             "noise_tile": NOISE,
         }
         give(program, values)
-        target.use()
+        draw_to(target)
         self.device.ctx.enable_only(moderngl.NOTHING)
         self.volume.noise.use(NOISE)
         targets.color.use(PICTURE)

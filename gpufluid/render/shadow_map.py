@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
+from gpufluid.gl.fences import draw_to
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.grid import Grid
@@ -134,7 +135,6 @@ class ShadowMap:
         if self._depths is not None and self._depths.width >= width and self._depths.height >= height:
             return
         self.release()
-        self.device.settle()
         ctx = self.device.ctx
         self._depths = ctx.depth_texture((width, height))
         self._depths.repeat_x = self._depths.repeat_y = False
@@ -151,7 +151,7 @@ class ShadowMap:
         assert target is not None
         program = self.device.keep("shadow map", self._program)
         target.viewport = (0, 0, *target.size)
-        target.use()
+        draw_to(target)
         target.clear(depth=1.0)
         ctx.depth_func = "<"
         for n, (one, triangles) in enumerate(self.solids.arrays(throw, program, seen_by, size)):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
+from gpufluid.gl.fences import draw_to
 from gpufluid.gl.passes import give
 from gpufluid.mesh import Mesh
 from gpufluid.obstacles import Shape
@@ -41,7 +42,7 @@ def draw_travel(
     A depth of 0: there is none. before: the obstacles as they were a frame ago. depth: of the opaque scene,
     which hides what lies behind it, with a sampler that reads it bound by the caller.
     """
-    target.use()
+    draw_to(target)
     target.clear()
     shown = list(_triangles(solids, fluids, before, view, size))
     if not shown:

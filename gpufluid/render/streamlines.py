@@ -13,6 +13,7 @@ from gpufluid.checks import finite_triple, flag, whole_number
 from gpufluid.errors import GpufluidError, counted, named
 from gpufluid.flow_views import Seeds, StreakLinesView, StreamlinesView, check_seeds
 from gpufluid.gl.drawing import let_go
+from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import cells_of, clip_of_cells
@@ -204,7 +205,7 @@ class Streamlines(_Lines):
         for m in range(self.points):
             target, before = self._targets[m & 1], self._textures[1 - (m & 1)]
             target.viewport = m >> 1, 0, 1, self.lines
-            target.use()
+            draw_to(target)
             give(program, {"column": (m - 1) >> 1 if m else -1})
             with self.bound(program, fields_of(fluid), {"before": before, "seeds": seeds}):
                 triangle.render(moderngl.TRIANGLES, vertices=3)
@@ -272,7 +273,7 @@ class StreakLines(_Lines, KeepsPlaces):
     def reset(self) -> None:
         """Remove all points."""
         for target in self._targets:
-            target.clear(0.0, 0.0, 0.0, -1.0)
+            clear(target, 0.0, 0.0, 0.0, -1.0)
         self._head, self._due, self._apart = -1, 0.0, 0.0
 
     def advance(self, fluid: FlowLike, dt: float) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from gpufluid.errors import GpufluidError, named
 from gpufluid.gl.drawing import first_color_alone
+from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.gl.targets import drawable
@@ -113,7 +114,7 @@ class FlatTextureView(Chart):
         with drawable(target) as target, first_color_alone(target):
             self.ink.rectangle(0, 0, *size, PAPER)
             self.ink.draw(target, linear=self.linear)
-            target.use()
+            draw_to(target)
             self.ctx.enable_only(moderngl.NOTHING)
             with self.bound(program, None, textures, smooth=("colors",)):
                 self.device.cover(program)

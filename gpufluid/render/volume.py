@@ -31,6 +31,7 @@ from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import OverTarget, blend, first_color_alone, hangs_in
+from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.hosts import check_depth, check_target, hosts_program
 from gpufluid.gl.passes import give
@@ -446,7 +447,7 @@ class VolumeRenderer(Guest):
         give(program, values)
         places.use(PICTURE)
         self.depth_sampler.use(PICTURE)
-        target.use()
+        draw_to(target)
         blend(self.ctx, moderngl.ZERO, moderngl.SRC_COLOR)
         with bind(self.device, program, shaded=self._made.shaded):
             self.device.cover(program)

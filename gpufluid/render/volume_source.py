@@ -9,6 +9,7 @@ from typing import Any
 import moderngl
 
 from gpufluid.gl.device import GROUP, Device
+from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants, field_reader
 from gpufluid.gl.source import Source
@@ -233,7 +234,7 @@ def cells_program(
 def write_cells(device: Device, program: Program, target: Field, vertices: int = 3) -> None:
     """Write `target` by a program of `cells_program`; vertices: of what it draws, if it draws."""
     if isinstance(program, moderngl.Program):
-        target.back_target.use()
+        draw_to(target.back_target)
         device.fullscreen(program).render(moderngl.TRIANGLES, vertices=vertices)
         return
     target.back.bind_to_image(0, read=False, write=True)

@@ -1,0 +1,53 @@
+"""Whether a fence is behind what the engine has drawn before it draws elsewhere, see `gpufluid.gl.fences`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import moderngl
+
+from gpufluid.gl.fences import Fences, fences
+from gpufluid.gl.state import _guards
+
+_drawn: WeakKeyDictionary[moderngl.Context, Any] = WeakKeyDictionary()  # the target, since the last fence
+_add = Fences.add
+
+
+def _draws(real: Callable[..., Any], target_of: Callable[..., Any]) -> Callable[..., Any]:
+    """`real`, which draws to `target_of` its arguments; fails where no fence is behind what came before.
+
+    Only in calls of the engine's: a host may draw as it likes.
+    """
+
+    @functools.wraps(real)
+    def draw(self: Any, *given: Any, **by_name: Any) -> Any:
+        ctx = self if isinstance(self, moderngl.Context) else self.ctx
+        target, before, guard = target_of(self, *given), _drawn.get(ctx), _guards.get(ctx)
+        if guard is not None and not guard.outside and fences(ctx) is not None:
+            assert before is None or before is target, (
+                "another target was drawn to, and no fence is behind that"
+            )
+        _drawn[ctx] = target
+        return real(self, *given, **by_name)
+
+    return draw
+
+
+def _marked(self: Fences) -> None:
+    _add(self)
+    for ctx in list(_drawn):
+        if fences(ctx) is self:
+            del _drawn[ctx]
+
+
+def install() -> None:
+    """Look at all that is drawn from now on."""
+    array, target, context = moderngl.VertexArray, moderngl.Framebuffer, moderngl.Context
+    array.render = _draws(array.render, lambda array, *given: array.ctx.mglo.fbo)  # type: ignore[method-assign]
+    target.clear = _draws(target.clear, lambda target, *given: target.mglo)  # type: ignore[method-assign]
+    copies = _draws(context.copy_framebuffer, lambda ctx, target, source: target.mglo)
+    context.copy_framebuffer = copies  # type: ignore[method-assign]
+    Fences.add = _marked  # type: ignore[method-assign]
