@@ -328,6 +328,11 @@ def _emits(name: str, write: Slot, *more: str, reads: tuple[Slot, ...] = ()) -> 
     return Kernel(name, write, (write, *reads), (*EMITTED, *more), faces, local=True)
 
 
+def _adds_solid(name: str, write: Slot, *more: str, reads: tuple[Slot, ...] = ()) -> Kernel:
+    """A kernel that writes something into the cells of an obstacle."""
+    return Kernel(name, write, (write, WINDING, *reads), (*IMAGE, *more), local=True)
+
+
 def _carries_velocity(name: str, write: Slot, reads: tuple[Slot, ...], *sampled: str) -> Kernel:
     """A kernel that looks for where the velocity, or a reflected one, comes from."""
     solids = (SOLID_FACES, SOLID)
@@ -523,15 +528,10 @@ KERNELS: dict[str, Kernel] = {
             ("dt",),
             (SOLID_FACES,),
         ),
-        Kernel("add_obstacle", SOLID_VELOCITY, (SOLID_VELOCITY, WINDING), (*IMAGE, "motion")),
+        _adds_solid("add_obstacle", SOLID_VELOCITY, "motion"),
         Kernel("cover_scalars", SCALARS, (SCALARS, SOLID), ("left",)),
-        Kernel(
-            "add_drift",
-            SOLID_VELOCITY,
-            (SOLID_VELOCITY, WINDING, _cell("drift")),
-            (*IMAGE, "mean_drift"),
-        ),
-        Kernel("mark_obstacle", MARKS, (MARKS, WINDING), (*IMAGE, "mark")),
+        _adds_solid("add_drift", SOLID_VELOCITY, "mean_drift", reads=(_cell("drift"),)),
+        _adds_solid("mark_obstacle", MARKS, "mark"),
         Kernel("heat_fluid", SCALARS, (SCALARS, MARKS), ("dt",)),
         Kernel("solid_normals", _cell("normals"), (SOLID,)),
         Kernel("find_solid", SOLID, (SOLID_VELOCITY,)),

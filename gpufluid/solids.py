@@ -468,10 +468,11 @@ class Solids:
         bends: tuple[Mesh, bytes, float],
         shift: Triple,
         image: Image,
+        box: Sequence[CellBox] | None,
     ) -> None:
         """Give the voxels of an image of a mesh, `shift` off (m), the velocity of its surface.
 
-        That is from where its vertices were before.
+        That is from where its vertices were before. box: as of `_images`.
         """
         (was, before, dt), backend = bends, self.backend
         moves = self._moves(was, np.frombuffer(before).reshape(4, 4), mesh, place)
@@ -483,7 +484,8 @@ class Solids:
         drift = surface_velocity(backend.grid.local, then + shift, now + shift, mesh.triangles)
         drift[..., :3] /= dt
         self._fields["drift"].write(drift)
-        backend.kernel("add_drift", Variant(solids=True))(
+        backend.kernel("add_drift", Variant(solids=True)).within(
+            box,
             solid_velocity=self._fields["solid_velocity"],
             drift=self._fields["drift"],
             mean_drift=tuple((now - then).mean(axis=0) / dt),
@@ -504,25 +506,33 @@ class Solids:
             return None
         return then, now, shift
 
-    def _images(self, shape: Shape, place: Matrix, kept: Held) -> Iterator[tuple[Triple, Image]]:
-        """Yield by how much each image in the box is off, m, and what tells kernels of its voxels."""
+    def _images(
+        self, shape: Shape, place: Matrix, kept: Held, boxes: Sequence[CellBox] | None
+    ) -> Iterator[tuple[Triple, Image, Sequence[CellBox] | None]]:
+        """Yield by how much each image in the box is off, m, what tells kernels of its voxels, and its box.
+
+        boxes: as of `_boxes`.
+        """
         winding = self._fields["winding"]
+        each = [None] * len(kept.there) if boxes is None else [[box] for box in boxes]
         if isinstance(shape, Mesh):
             low, high = np.array(kept.low), np.array(kept.high)
             half = tuple((high - low) / 2)
-            for shift in kept.there:
+            for shift, box in zip(kept.there, each, strict=True):
                 self.backend.voxelize(shape, moved(place, shift), winding)
                 to_local = moved(np.eye(4), -(low + high) / 2 - shift)
-                yield shift, Image(winding=winding, shape=MESH, to_local=to_local, extent=half, rounding=0.0)
+                image = Image(winding=winding, shape=MESH, to_local=to_local, extent=half, rounding=0.0)
+                yield shift, image, box
             return
         form = kept.form
         assert form is not None
-        for shift in kept.there:
+        for shift, box in zip(kept.there, each, strict=True):
             to_local = np.linalg.inv(moved(place @ form.place, shift)).astype(np.float64, copy=False)
             reach = form.rounding + tie(self.backend.grid, to_local)
             yield (
                 shift,
                 Image(winding=winding, shape=form.kind, to_local=to_local, extent=form.core, rounding=reach),
+                box,
             )
 
     def _note_changes(self, now: Boxes) -> None:
@@ -556,7 +566,8 @@ class Solids:
         state, grid, sides = self._state, self.backend.grid, self.boundaries
         state.voxels = voxels
         kept = {v.key: held(grid, sides, v.shape, v.place) for v in voxels}
-        self._note_changes({key: _boxes(grid, key[0], its) for key, its in kept.items()})
+        boxes = {key: _boxes(grid, key[0], its) for key, its in kept.items()}
+        self._note_changes(boxes)
         if not voxels:
             if self.present:
                 self._fields["solid"].fill([0.0])
@@ -572,14 +583,14 @@ class Solids:
         if marked:
             fields["marks"].fill([0.0])
         for v in voxels:
-            for shift, image in self._images(v.shape, v.place, kept[v.key]):
+            for shift, image, box in self._images(v.shape, v.place, kept[v.key], boxes[v.key]):
                 seen = v.motion if not any(shift) else v.motion @ moved(np.eye(4), np.negative(shift))
-                run("add_obstacle", variant)(solid_velocity=solids, motion=seen, **image)
+                run("add_obstacle", variant).within(box, solid_velocity=solids, motion=seen, **image)
                 if v.bends:
                     assert isinstance(v.shape, Mesh)
-                    self._bend(v.shape, v.place, v.bends, shift, image)
+                    self._bend(v.shape, v.place, v.bends, shift, image, box)
                 if marked:
-                    run("mark_obstacle", variant)(marks=fields["marks"], mark=v.mark, **image)
+                    run("mark_obstacle", variant).within(box, marks=fields["marks"], mark=v.mark, **image)
         self._close_faces()
         run("find_solid", variant)(solid=fields["solid"], solid_velocity=solids)
         run("open_neighbours", variant)(solid=fields["solid"], openings=fields["openings"])

@@ -17,6 +17,7 @@ from inside import inside_shape
 from sharing import CELLS, COMPUTED, DRAWN, EVERYWHERE, by_turns
 
 import gpufluid as gf
+from gpufluid.gl.passes import Pass
 from gpufluid.periodic import place_between
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.shapes import rotation_matrix
@@ -943,3 +944,50 @@ def test_who_looks_does_not_take_a_solid_away_that_has_gone_past_the_side() -> N
         closed = fluid._solver.solids.faces
         assert not fluid.solid.read().any()
         assert fluid._solver.solids.faces is closed
+
+
+@pytest.mark.parametrize(("cells", "backend"), [((40, 28, 24), "fragment"), ((48, 32, 1), "compute")])
+@pytest.mark.parametrize("periodic", [False, True])
+def test_each_solid_is_written_where_it_is_alone(
+    cells: tuple[int, int, int], backend: str, periodic: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same voxels as by passes through the whole box, which move several times as much."""
+    h, middle = 1 / cells[0], cells[2] / cells[0] / 2
+    around = ("left", "right", "bottom", "top") if periodic else ()
+    sides = gf.Boundaries(**dict.fromkeys(around, gf.Periodic()))
+    ring = gf.Mesh.torus(0.1, 0.04)
+    grown = ring.moved(ring.vertices * 1.1)
+    forms: list[Any] = [
+        (gf.Sphere(radius=0.05), (0.2, 0.5, middle)),
+        (gf.Box(size=(0.2, 0.05, 0.1)), (0.6, 0.6, middle)),
+        (gf.Capsule((-0.1, 0, 0), (0.1, 0.05, 0), 0.03), (0.97, 0.02, middle)),  # over an edge, or round it
+        (gf.Cylinder(radius=0.03, height=1.1), (0.5, 0.3, middle)),
+        (ring, (0.3, 0.2, middle)),
+        (gf.Sphere(radius=0.05), (5.0, 0.5, middle)),
+    ]
+
+    def fields(through_all: bool) -> tuple[list[np.ndarray], int]:
+        with (
+            gf.Fluid(gf.Grid(cells, h), sides, backend=backend) as fluid,
+            monkeypatch.context() as m,
+        ):
+            if through_all:
+                m.setattr(Pass, "within", lambda self, boxes, /, **given: self(**given))
+            for shape, place in forms:
+                fluid.obstacles.add(
+                    gf.Obstacle(shape, place, TURN, temperature=2.0, slip="free", spin=(0.0, 0.0, 1.0))
+                )
+            fluid.step(0.01)
+            for solid in fluid.obstacles:
+                solid.position = np.add(solid.position, (0.02, 0.01, 0.0))
+            next(o for o in fluid.obstacles if o.shape is ring).shape = grown
+            moved = fluid.device.bytes_of(lambda: fluid.step(0.01))
+            held = fluid._stepper.solver.solids._fields
+            names = ("solid", "solid_velocity", "marks", "openings", "solid_faces")
+            assert "add_drift" in moved or cells[2] == 1
+            return [held[name].read() for name in names], sum(moved["add_obstacle"])
+
+    (some, few), (all_of_them, many) = fields(False), fields(True)
+    for one, other in zip(some, all_of_them, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert some[0].sum() > 50 and few < many * (0.7 if periodic else 0.3)
