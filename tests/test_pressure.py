@@ -1026,6 +1026,41 @@ def test_cells_are_joined_as_the_reference_joins_them(
     np.testing.assert_array_equal(joined(solid, backend, ctx), expected)
 
 
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+@pytest.mark.parametrize("sides", ["closed", "periodic", "open", "mixed"])
+@pytest.mark.parametrize("cells", [(64, 20, 24), (16, 24, 12), (60, 21, 13)])
+def test_coarse_grids_weigh_as_the_reference_beside_few_solids(
+    cells: tuple[int, int, int], sides: str, backend: str, ctx: moderngl.Context
+) -> None:
+    """Where nothing but fluid is round a coarse cell its weights are known, which shaders make use of."""
+    around = {
+        "closed": gf.Boundaries(),
+        "periodic": gf.Boundaries.all(gf.Periodic()),
+        "open": gf.Boundaries.all(gf.Open()),
+        "mixed": gf.Boundaries(gf.Periodic(), gf.Periodic(), gf.Wall(), gf.Open(), gf.Inflow((0, 0, 1.0))),
+    }[sides]
+    grid, variant = gf.Grid(cells), Variant(True, boundaries=around)
+    solid = np.zeros((*cells[::-1], 1))
+    solid[5:8, 9:12, 6:9], solid[-1, 3, -1] = 1.0, 1.0
+    solid[:, 14, 12] = 1.0
+    openings = reference.open_neighbours(grid, variant, solid=solid)
+    given: dict[str, Any] = {"finest": cells, "stride": 2, "openings": openings}
+    bits = reference.join_cells(grid.coarser(), variant, **given)
+    weights = reference.coarse_weights(grid.coarser(), variant, joined=bits, **given)
+    finest = GLBackend(grid, backend, ctx)
+    coarser = finest.coarser()
+    given["openings"] = finest.field("openings", "pack", 1, exact=True)
+    given["openings"].write(openings)
+    known = coarser.field("joined", "packed", buffers=1, exact=True)
+    found = coarser.field("weights", "weights", buffers=1, exact=True)
+    coarser.kernel("join_cells", variant)(joined=known, **given)
+    coarser.kernel("coarse_weights", variant)(weights=found, joined=known, **given)
+    np.testing.assert_array_equal(known.read(), bits)
+    for n, part in enumerate(found.parts):
+        np.testing.assert_allclose(part.read()[..., 0], weights[..., n], rtol=1e-6)
+    assert (weights[..., 3] == 12.0).mean() > 0.3 or cells[0] < 60 or sides == "open"
+
+
 def pushed(
     cells: tuple[int, int, int], solver: Any, backend: str, way: float = 0.01
 ) -> Iterator[tuple[float, float]]:

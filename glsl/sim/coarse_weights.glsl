@@ -152,13 +152,41 @@ vec4 leads_out(vec4 sum, vec4 inner, ivec4 x, int y, int z, vec4 open_side[6]) {
 #endif
 }
 
+// Whether a pack lies at a side of the box that `some` is true for.
+bvec3 at_low(ivec3 pack, bvec3 some) { return equal(ivec3(equal(pack, ivec3(0))) & ivec3(some), ivec3(1)); }
+bvec3 at_high(ivec3 pack, bvec3 some) {
+    return equal(ivec3(equal(pack, ivec3(cells.x - 1 >> 2, cells.yz - 1))) & ivec3(some), ivec3(1));
+}
+
+// Whether there is fluid alone in and round four coarse cells over the finest ones, and no side of the box that is open:
+// all faces but those at walls weigh the same. (What lies next to them is joined in its coarse cell: it is half of it.)
+bool in_the_clear(ivec3 pack) {
+#if SOLIDS && !WEIGHTED && DIMENSIONS == 3
+    int different = (finer_cells(0) & 7) | (finer_cells(1) & 1) | (finer_cells(2) & 1);
+    if (any(at_low(pack, open_low)) || any(at_high(pack, open_high)) || any(equal(cells, ivec3(1)))) different = 1;
+    ivec3 low = ivec3(at_low(pack, not(periodic))), high = ivec3(at_high(pack, not(periodic)));
+    for (int row = 0; row < 4; ++row) {
+        int y = row & 1, z = row >> 1;
+        int sides = 63 ^ (y == 0 ? low.y << 2 : high.y << 3) ^ (z == 0 ? low.z << 4 : high.z << 5), four = sides * 0x41041;
+        ivec3 a = ivec3(2 * pack.x, 2 * pack.yz + ivec2(y, z));
+        different |= int(fetch_openings(a).x) ^ four ^ low.x;
+        different |= int(fetch_openings(a + X).x) ^ four ^ high.x << 19;
+    }
+    return different == 0;
+#else
+    return false;
+#endif
+}
+
 void kernel(ivec3 pack) {
+    // most are, and a software renderer then makes one turn of the loops below in place of many
+    bool clear = in_the_clear(pack);
     ivec4 x = 4 * pack.x + ivec4(0, 1, 2, 3), own = joined_of(pack);
     vec4 sum = vec4(0.0), inner[8] = vec4[8](vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0));
     for (int part = 0; part < 4; ++part) weights_out[part] = vec4(0.0);
 
     // one loop over the axes: a software renderer compiles what is in it once
-    for (int axis = 0; axis < turns(DIMENSIONS); ++axis) {
+    for (int axis = 0; axis < (clear ? 0 : turns(DIMENSIONS)); ++axis) {
         int n = finest[axis], s = stride / 2, count = finer_cells(axis), end = cells[axis] - 1, step = 1 << axis;
         ivec4 i = axis == 0 ? x : ivec4(pack[axis]), after_i = or_round(min(2 * i + 2, count), count);
         bool single = (count & 1) == 1;  // the last cell is a finer one by itself
@@ -189,7 +217,7 @@ void kernel(ivec3 pack) {
         sum += high.lost / (0.5 * (wide + widths(after_i, n, s)));
     }
 
-    for (int n = 0; n < (LEADS_OUT ? turns(8) : 0); ++n) {
+    for (int n = 0; n < (LEADS_OUT && !clear ? turns(8) : 0); ++n) {
         ivec3 odd = ivec3(n) >> ivec3(0, 1, 2) & 1;
         ivec2 row = 2 * pack.yz + odd.yz;
         if (row.x >= finer_cells(1) || row.y >= finer_cells(2)) continue;
@@ -205,6 +233,16 @@ void kernel(ivec3 pack) {
         }
 #endif
         sum += vec4(own >> n & 1) * leads_out(whole, inner[n], 2 * x + odd.x, row.x, row.y, open_side);
+    }
+    if (clear) {
+        sum = vec4(0.0);
+        for (int axis = 0; axis < DIMENSIONS; ++axis) {
+            ivec4 i = axis == 0 ? x : ivec4(pack[axis]);
+            vec4 low = vec4(periodic[axis] ? bvec4(true) : notEqual(i, ivec4(0)));
+            vec4 high = vec4(periodic[axis] ? bvec4(true) : notEqual(i, ivec4(cells[axis] - 1)));
+            weights_out[axis] = 2.0 * low;  // of two by two faces, whose cells' centres are two apart
+            sum += 2.0 * (low + high);
+        }
     }
     weights_out[3] = mix(vec4(0.0), sum, lessThan(x, ivec4(cells.x)));
 }

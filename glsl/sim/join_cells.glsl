@@ -28,12 +28,25 @@ ivec4 every_fourth(ivec4 bits) { return (bits & 0x1111) * 0x1248 >> 12 & 15; }
 ivec4 spread(ivec4 four) { return (four & 3) << 5 | (four & 12) << 7; }
 ivec4 middle(ivec4 layer) { return layer >> 5 & 3 | layer >> 7 & 12; }
 
+// Whether four coarse cells stand for all their finer cells, which then are joined through faces of their own.
+bool whole(ivec3 pack) {
+    ivec4 missing = ivec4(0);
+    for (int n = 0; n < 1 << DIMENSIONS - 1; ++n) {
+        ivec2 odd = ivec2(n & 1, n >> 1);
+        ivec4 need = (8 | odd.x << 1 | odd.y << 2) | ivec4(0, 1, 0, 1);
+        for (int part = 0; part < 2; ++part) missing |= need & ~open_faces(2 * pack.x + part, 2 * pack.y + odd.x, 2 * pack.z + odd.y);
+    }
+    return missing == ivec4(0);
+}
+
 void kernel(ivec3 pack) {
+    // most are, and a software renderer then makes one turn of the loops below in place of many
+    bool all = whole(pack);
     // of each of four coarse cells, by layers along z
     ivec4 fluid[4], open_x[4], open_y[4], open_z[4];
     for (int k = 0; k < 4; ++k) fluid[k] = open_x[k] = open_y[k] = open_z[k] = ivec4(0);
     const int first = DIMENSIONS == 3 ? 0 : 1, count = DIMENSIONS == 3 ? 4 : 1;
-    for (int k = first; k < first + turns(count); ++k) {
+    for (int k = first; k < first + (all ? 0 : turns(count)); ++k) {
         ivec4 found[4] = ivec4[4](ivec4(0), ivec4(0), ivec4(0), ivec4(0));
         for (int j = 0; j < turns(4); ++j) {
             ivec4 codes[4];
@@ -73,5 +86,5 @@ void kernel(ivec3 pack) {
         most = max(most, count);
         best = best * ivec4(not(more)) + own * ivec4(more);
     }
-    joined_out = vec4(best);
+    joined_out = vec4(all ? ivec4((1 << (1 << DIMENSIONS)) - 1) : best);
 }
