@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from enum import Enum
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -15,7 +16,8 @@ from gpufluid.gl.drawing import blend
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import View
 from gpufluid.render.drawn_solids import DrawnSolids, Part
-from gpufluid.render.floor import FLOOR, FLOOR_REACH, dimmed, floor_part, write_depths
+from gpufluid.render.floor import FLOOR, FLOOR_REACH, dimmed, floor_part, sees_down, write_depths
+from gpufluid.render.found_solids import FoundSolids
 from gpufluid.render.frame_targets import FrameTargets, only
 from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.shadow_map import ShadowMap
@@ -27,6 +29,7 @@ from gpufluid.view import Background, Plate
 
 Boxes = Sequence[tuple[FluidLike, VolumeRenderer]]  # the fluids of a scene, and what draws the smoke of each
 Drawn = tuple[moderngl.Framebuffer, Part]  # a part of the picture, and into what it is drawn
+MESH_VERTEX = "render/mesh_vertex.glsl"
 BACKDROPS = {"studio": 1, "sky": 2}  # as in studio.glsl; 0 is one colour
 
 
@@ -62,6 +65,7 @@ class OpaqueScene:
 
     def __init__(self, solids: DrawnSolids, shadows: ShadowMap) -> None:
         self.device, self._solids, self._shadows = shadows.device, solids, shadows
+        self._found = FoundSolids(self.device, solids)
         self._plate: tuple[Plate, moderngl.Texture] | None = None  # the one drawn last
 
     def draw(self, frame: Frame, boxes: Boxes, pause: Callable[[], None]) -> Part:
@@ -74,8 +78,14 @@ class OpaqueScene:
         # samples are for the edges of solids: where none can be seen, a pixel has one
         solids = [list(self._solids.placed(fluid)) for fluid, _ in boxes]
         seen = self._solids.seen(list(chain(*solids)), view, targets.size)
+        some, later = bool(seen[2] and seen[3]), targets.surfaces is not None
         whole = (0, 0, *targets.size)
         parts = [(targets.opaque, seen), *((targets.scene, part) for part in _around(seen, whole))]
+        if later:
+            parts = [(targets.scene, whole)]
+            targets.opaque.clear(viewport=seen)
+        if later and scene.floor is not None and not sees_down(view, scene.floor):
+            parts.append((targets.samples_alone, seen))  # `write_depths` will not
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "1"  # the first thing drawn: only the depth it writes is wanted
         self._draw_studio(frame, *boxes[0], parts, self._shadows.thrown)
@@ -84,7 +94,7 @@ class OpaqueScene:
             blend(ctx, moderngl.ZERO, moderngl.ONE_MINUS_SRC_ALPHA)
             for fluid, volume in boxes[1:]:
                 self._draw_studio(frame, fluid, volume, parts, shadow=True)
-        if not (seen[2] and seen[3]):
+        if not some:
             ctx.enable_only(moderngl.NOTHING)
             return seen
         samples, grid = targets.opaque is not targets.scene, boxes[0][0].grid
@@ -92,18 +102,28 @@ class OpaqueScene:
             write_depths(self.device, targets, scene.floor, grid, view, seen, middles=False)
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "<"
-        file, corners = "render/mesh_fragment.glsl", "render/mesh_vertex.glsl"
+        placed = [(fluid, shown) for (fluid, _), shown in zip(boxes, solids, strict=True)]
+
+        def lit(number: int, file: str, **rules: Any) -> AbstractContextManager[moderngl.Program]:
+            return self._lit(scene, *boxes[number], "solids", file, shadowed=True, **rules)
+
         with only(targets.opaque, seen):
-            for (fluid, volume), placed in zip(boxes, solids, strict=True):
-                with self._lit(
-                    scene, fluid, volume, "solids", file, shadowed=True, vertex_file=corners, handed=False
-                ) as program:
-                    self._solids.draw(placed, program, fluid, view, frame.paint, targets.size)
+            if later:
+                self._found.find(targets, placed, view, frame.paint)
+            else:
+                files: dict[str, Any] = {"file": "render/mesh_fragment.glsl", "vertex_file": MESH_VERTEX}
+                for number, (fluid, shown) in enumerate(placed):
+                    with lit(number, **files, handed=False) as program:
+                        self._solids.draw(shown, program, fluid, view, frame.paint, targets.size)
         ctx.enable_only(moderngl.NOTHING)
         if samples:
             pause()
-            with only(targets.scene, seen):
-                ctx.copy_framebuffer(targets.scene, targets.opaque)
+            if later:
+                by = partial(lit, file="render/found_lit.glsl")
+                self._found.light(targets, placed, view, seen, by)
+            else:
+                with only(targets.scene, seen):
+                    ctx.copy_framebuffer(targets.scene, targets.opaque)
             if targets.samples is not None and scene.floor is not None:
                 write_depths(self.device, targets, scene.floor, grid, view, seen, middles=True)
         return seen
@@ -220,6 +240,7 @@ class OpaqueScene:
     def release(self) -> None:
         """Release what is its own; idempotent."""
         self._drop_plate()
+        self._found.release()
 
 
 def _pieces(parts: Sequence[Drawn], region: Sequence[Part]) -> Iterator[Drawn]:
