@@ -26,6 +26,7 @@ from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import MATERIALS, SURFACES
 from gpufluid.vectors import Vector
 
+MANY = 1 << 24  # more solids than there are
 WIDE = 256  # texels of a row of materials
 Solids = tuple[FluidLike, Sequence[Placed]]  # those in the box of a fluid
 Lit = Callable[[int], AbstractContextManager[moderngl.Program]]
@@ -39,16 +40,32 @@ class FoundSolids:
         self._materials: moderngl.Texture | None = None
         self._holds = np.zeros((0, WIDE, 4), np.float32)
 
-    def find(self, targets: FrameTargets, boxes: Sequence[Solids], view: View, paint: Vector) -> None:
-        """Draw their surfaces. The solids have numbers from 1 on, box by box."""
+    def find(
+        self, targets: FrameTargets, boxes: Sequence[Solids], view: View, part: Part, paint: Vector
+    ) -> None:
+        """Draw their surfaces into `part` of the picture. They have numbers from 1 on, box by box."""
         files = "render/found_fragment.glsl", "render/mesh_vertex.glsl"
         program = self.device.program_of("found solids", *files)
         self._keep([one for _, shown in boxes for one in shown], paint)
-        for first, (fluid, shown) in zip(_firsts(boxes), boxes, strict=True):
-            grid, rays = fluid.grid, view.rays
-            ahead = grid.cell_size * rays.forward, rays.depth(np.array(grid.origin))
-            give(program, {"to_depth": (*ahead[0].tolist(), float(ahead[1]))})
-            self._solids.draw(shown, program, fluid, view, paint, targets.size, first)
+        self.device.ctx.depth_func = "<"
+        with only(targets.opaque, part):
+            for first, (fluid, shown) in zip(_firsts(boxes), boxes, strict=True):
+                grid, rays = fluid.grid, view.rays
+                x, y, z = (grid.cell_size * rays.forward).tolist()
+                give(program, {"to_depth": (x, y, z, float(rays.depth(np.array(grid.origin))))})
+                self._solids.draw(shown, program, fluid, view, paint, targets.size, first)
+        self.device.ctx.enable_only(moderngl.NOTHING)
+
+    def mark(self, targets: FrameTargets, part: Part, numbers: tuple[int, int] = (1, MANY)) -> None:
+        """Write depths into `part` of the picture that tell what solids of these `numbers` cover.
+
+        A test of them, in the midst of all depths, spares whole blocks of pixels.
+        """
+        assert targets.surfaces is not None
+        program = self.device.program_of("marks of solids", "render/found_marks.glsl")
+        give(program, {"surfaces": SURFACES, "numbers": numbers})
+        targets.surfaces.use(SURFACES)
+        self._write_depths(targets, program, part)
 
     def light(self, targets: FrameTargets, boxes: Sequence[Solids], view: View, part: Part, lit: Lit) -> None:
         """Light what was found in `part` of the picture over what is there, and write its depths.
@@ -56,43 +73,41 @@ class FoundSolids:
         lit: sets the light of the box of that number in the program that it gives.
         """
         device, ctx = self.device, self.device.ctx
-        marks = device.program_of("marks of solids", "render/found_marks.glsl")
         assert targets.surfaces is not None and targets.samples is not None and self._materials is not None
         for n, (first, (fluid, shown)) in enumerate(zip(_firsts(boxes), boxes, strict=True)):
             if not shown:
                 continue
+            numbers = first, first + len(shown)
+            self.mark(targets, part, numbers)
             values = {
                 "surfaces": SURFACES,
                 "materials": MATERIALS,
-                "numbers": (first, first + len(shown)),
+                "numbers": numbers,
+                "picture_size": targets.size,
                 **ray_uniforms(view, fluid),
                 **eye_uniforms(view, fluid),
-                "picture_size": targets.size,
             }
-            with lit(n) as program:
+            with lit(n) as program, only(targets.painted, part):
                 targets.surfaces.use(SURFACES)
                 self._materials.use(MATERIALS)
-                give(marks, values)
                 give(program, values)
-                ctx.enable_only(moderngl.DEPTH_TEST)
-                ctx.depth_func = "1"
-                with only(targets.depth_alone, part):
-                    device.cover(marks)
-                # a test of one sample spares all blocks of pixels that are not marked
                 blend(ctx, moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA, switches=moderngl.DEPTH_TEST)
-                ctx.depth_func = "=="
-                with only(targets.scene, part):
-                    device.cover(program)
-        depths = device.program_of("depths of solids", "render/found_depth.glsl")
-        give(depths, {"solid_depth": SURFACES})
+                ctx.depth_func = ">="
+                device.cover(program)
+        program = device.program_of("depths of solids", "render/found_depth.glsl")
+        give(program, {"solid_depth": SURFACES})
         targets.samples.use(SURFACES)
-        ctx.enable_only(moderngl.DEPTH_TEST)
-        ctx.depth_func = "1"
-        with only(targets.depth_alone, part):
-            device.cover(depths)
-        ctx.enable_only(moderngl.NOTHING)
+        self._write_depths(targets, program, part)
         for unit in (SURFACES, MATERIALS):
             device.blank().use(unit)
+
+    def _write_depths(self, targets: FrameTargets, program: moderngl.Program, part: Part) -> None:
+        """Write what `program` says into the depths of `part` of the picture."""
+        self.device.ctx.enable_only(moderngl.DEPTH_TEST)
+        self.device.ctx.depth_func = "1"
+        with only(targets.depth_alone, part):
+            self.device.cover(program)
+        self.device.ctx.enable_only(moderngl.NOTHING)
 
     def _keep(self, shown: Sequence[Placed], paint: Vector) -> None:
         """Have the texture of what they are made of, by their numbers."""

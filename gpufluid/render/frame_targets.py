@@ -27,7 +27,7 @@ class FrameTargets:
     is shown. opaque: has several samples a pixel where the driver has them, else it is scene. samples: the
     depths of all of them, samples_alone: draws into these; None where they cannot be read. no_samples: for a
     sampler that is to read none. surfaces: what opaque draws into holds no colours but surfaces to be lit
-    later, see `FoundSolids`; None: it holds colours.
+    later, see `FoundSolids`; None: it holds colours. painted: as scene, and writes no depths.
 
     Raises GpufluidError where there is no memory for them, and leaves nothing behind.
     """
@@ -67,6 +67,8 @@ class FrameTargets:
         self.depth = kept(ctx.depth_texture(size))
         self.shown = kept(device.texture(size, 4, "f1", "the picture"))
         self.scene = kept(ctx.framebuffer([self.color], self.depth))
+        self.painted = kept(ctx.framebuffer([self.color], self.depth))
+        self.painted.depth_mask = False
         self.depth_alone = kept(ctx.framebuffer((), self.depth))
         self.opaque = self.scene
         self.samples: moderngl.Texture | None = None

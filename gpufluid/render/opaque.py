@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from enum import Enum
-from functools import partial
-from itertools import chain
 from typing import Any, NamedTuple
 
 import moderngl
@@ -16,8 +14,8 @@ from gpufluid.gl.drawing import blend
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import View
 from gpufluid.render.drawn_solids import DrawnSolids, Part
-from gpufluid.render.floor import FLOOR, FLOOR_REACH, dimmed, floor_part, sees_down, write_depths
-from gpufluid.render.found_solids import FoundSolids
+from gpufluid.render.floor import FLOOR, FLOOR_REACH, dimmed, floor_part, sees_ahead, write_depths
+from gpufluid.render.found_solids import FoundSolids, Solids
 from gpufluid.render.frame_targets import FrameTargets, only
 from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.shadow_map import ShadowMap
@@ -29,7 +27,6 @@ from gpufluid.view import Background, Plate
 
 Boxes = Sequence[tuple[FluidLike, VolumeRenderer]]  # the fluids of a scene, and what draws the smoke of each
 Drawn = tuple[moderngl.Framebuffer, Part]  # a part of the picture, and into what it is drawn
-MESH_VERTEX = "render/mesh_vertex.glsl"
 BACKDROPS = {"studio": 1, "sky": 2}  # as in studio.glsl; 0 is one colour
 
 
@@ -74,59 +71,100 @@ class OpaqueScene:
         pause: called where a driver may wait for all that was drawn before, in one call that nothing
             interrupts.
         """
-        scene, view, targets, ctx = frame.scene, frame.view, frame.targets, self.device.ctx
         # samples are for the edges of solids: where none can be seen, a pixel has one
-        solids = [list(self._solids.placed(fluid)) for fluid, _ in boxes]
-        seen = self._solids.seen(list(chain(*solids)), view, targets.size)
-        some, later = bool(seen[2] and seen[3]), targets.surfaces is not None
-        whole = (0, 0, *targets.size)
-        parts = [(targets.opaque, seen), *((targets.scene, part) for part in _around(seen, whole))]
-        if later:
-            parts = [(targets.scene, whole)]
-            targets.opaque.clear(viewport=seen)
-        if later and scene.floor is not None and not sees_down(view, scene.floor):
-            parts.append((targets.samples_alone, seen))  # `write_depths` will not
-        ctx.enable_only(moderngl.DEPTH_TEST)
-        ctx.depth_func = "1"  # the first thing drawn: only the depth it writes is wanted
-        self._draw_studio(frame, *boxes[0], parts, self._shadows.thrown)
-        if scene.floor is not None:
-            # what the further boxes take of the light on the floor
-            blend(ctx, moderngl.ZERO, moderngl.ONE_MINUS_SRC_ALPHA)
-            for fluid, volume in boxes[1:]:
-                self._draw_studio(frame, fluid, volume, parts, shadow=True)
-        if not some:
-            ctx.enable_only(moderngl.NOTHING)
-            return seen
+        shown = [(fluid, list(self._solids.placed(fluid))) for fluid, _ in boxes]
+        seen = self._solids.seen(
+            [one for _, placed in shown for one in placed], frame.view, frame.targets.size
+        )
+        draw = self._draw_at_once if frame.targets.surfaces is None else self._draw_found
+        draw(frame, boxes, shown, seen, pause)
+        self.device.ctx.enable_only(moderngl.NOTHING)
+        return seen
+
+    def _draw_at_once(
+        self, frame: Frame, boxes: Boxes, shown: Sequence[Solids], seen: Part, pause: Callable[[], None]
+    ) -> None:
+        """Draw everything, solids lit as they are drawn."""
+        scene, view, targets, ctx = frame.scene, frame.view, frame.targets, self.device.ctx
+        around = _around(seen, (0, 0, *targets.size))
+        self._draw_studios(
+            frame, boxes, [(targets.opaque, seen), *((targets.scene, part) for part in around)]
+        )
+        if not any(seen[2:]):
+            return
         samples, grid = targets.opaque is not targets.scene, boxes[0][0].grid
         if samples and scene.floor is not None:
-            write_depths(self.device, targets, scene.floor, grid, view, seen, middles=False)
+            write_depths(self.device, targets, targets.samples_alone, scene.floor, grid, view, seen)
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "<"
-        placed = [(fluid, shown) for (fluid, _), shown in zip(boxes, solids, strict=True)]
-
-        def lit(number: int, file: str, **rules: Any) -> AbstractContextManager[moderngl.Program]:
-            return self._lit(scene, *boxes[number], "solids", file, shadowed=True, **rules)
-
+        file, corners = "render/mesh_fragment.glsl", "render/mesh_vertex.glsl"
         with only(targets.opaque, seen):
-            if later:
-                self._found.find(targets, placed, view, frame.paint)
-            else:
-                files: dict[str, Any] = {"file": "render/mesh_fragment.glsl", "vertex_file": MESH_VERTEX}
-                for number, (fluid, shown) in enumerate(placed):
-                    with lit(number, **files, handed=False) as program:
-                        self._solids.draw(shown, program, fluid, view, frame.paint, targets.size)
+            for box, (fluid, placed) in zip(boxes, shown, strict=True):
+                with self._lit(
+                    scene, *box, "solids", file, shadowed=True, vertex_file=corners, handed=False
+                ) as program:
+                    self._solids.draw(placed, program, fluid, view, frame.paint, targets.size)
         ctx.enable_only(moderngl.NOTHING)
         if samples:
             pause()
-            if later:
-                by = partial(lit, file="render/found_lit.glsl")
-                self._found.light(targets, placed, view, seen, by)
-            else:
-                with only(targets.scene, seen):
-                    ctx.copy_framebuffer(targets.scene, targets.opaque)
+            with only(targets.scene, seen):
+                ctx.copy_framebuffer(targets.scene, targets.opaque)
             if targets.samples is not None and scene.floor is not None:
-                write_depths(self.device, targets, scene.floor, grid, view, seen, middles=True)
-        return seen
+                write_depths(
+                    self.device, targets, targets.depth_alone, scene.floor, grid, view, seen, middles=True
+                )
+
+    def _draw_found(
+        self, frame: Frame, boxes: Boxes, shown: Sequence[Solids], seen: Part, pause: Callable[[], None]
+    ) -> None:
+        """Draw everything, solids first, and light them after: what they hide of the studio is spared."""
+        scene, view, targets = frame.scene, frame.view, frame.targets
+        some, whole, floor = any(seen[2:]), (0, 0, *targets.size), scene.floor
+
+        def write_floor(target: moderngl.Framebuffer, part: Part, middles: bool = False) -> None:
+            if floor is not None:
+                grid = boxes[0][0].grid
+                write_depths(self.device, targets, target, floor, grid, view, part, middles)
+
+        apart = floor is None or sees_ahead(view, floor)  # its depths are those of its plane
+        if some:
+            targets.opaque.clear(viewport=seen)
+        if not apart:
+            self._draw_studios(frame, boxes, [(targets.scene, whole), (targets.samples_alone, seen)])
+        if some:
+            write_floor(targets.samples_alone, seen)
+            self._found.find(targets, shown, view, seen, frame.paint)
+        if apart:
+            targets.depth_alone.clear()
+            if some:
+                self._found.mark(targets, seen)
+            self._draw_studios(frame, boxes, [(targets.painted, whole)], depthless=True)
+            targets.depth_alone.clear()
+            write_floor(targets.depth_alone, whole)
+        if some:
+            pause()
+            self._found.light(
+                targets,
+                shown,
+                view,
+                seen,
+                lambda n: self._lit(scene, *boxes[n], "solids", "render/found_lit.glsl", shadowed=True),
+            )
+            write_floor(targets.depth_alone, seen, middles=True)
+
+    def _draw_studios(
+        self, frame: Frame, boxes: Boxes, parts: Sequence[Drawn], depthless: bool = False
+    ) -> None:
+        """Draw what stands behind everything, lit through all boxes. depthless: where depths let them."""
+        ctx, more = self.device.ctx, moderngl.DEPTH_TEST if depthless else moderngl.NOTHING
+        ctx.enable_only(moderngl.DEPTH_TEST)
+        ctx.depth_func = "<=" if depthless else "1"  # the first thing drawn: only its own depth is wanted
+        self._draw_studio(frame, *boxes[0], parts, self._shadows.thrown, depthless=depthless)
+        if frame.scene.floor is not None:
+            # what the further boxes take of the light on the floor
+            blend(ctx, moderngl.ZERO, moderngl.ONE_MINUS_SRC_ALPHA, switches=more)
+            for fluid, volume in boxes[1:]:
+                self._draw_studio(frame, fluid, volume, parts, shadow=True, depthless=depthless)
 
     def _draw_studio(
         self,
@@ -136,10 +174,11 @@ class OpaqueScene:
         parts: Sequence[Drawn],
         throw: Sequence[Floats] = (),
         shadow: bool = False,
+        depthless: bool = False,
     ) -> None:
         """What stands behind everything, lit through `fluid`; or the shadow of `fluid` on the floor alone.
 
-        throw: corners of what else may shade the floor.
+        throw: corners of what else may shade the floor. depthless: it writes no depth.
         """
         scene, view, size, grid = frame.scene, frame.view, frame.targets.size, fluid.grid
         dim = dimmed(scene.floor, grid, volume.lighting.sun.frame, view, size, throw)
@@ -177,6 +216,7 @@ class OpaqueScene:
                 ground=kind,
                 shadowed=not shadow,
                 plate=plate,
+                depthless=depthless,
             ) as program:
                 give(program, values)
                 for target, piece in _pieces(parts, region):
@@ -195,11 +235,13 @@ class OpaqueScene:
         shadowed: bool,
         ground: Ground = Ground.DIM,
         plate: bool = False,
+        depthless: bool = False,
         **rules: Any,
     ) -> Iterator[moderngl.Program]:
         """A program of the opaque scene with its light set, while the body runs.
 
         shadowed: solids throw shadows on it. ground: what it shows of the floor. plate: it shows one.
+        depthless: it writes no depth.
         """
         lighting, light = volume.lighting, scene.light
         any_shadows, lamps = self._shadows.any and ground is not Ground.NONE, bool(scene.lights)
@@ -208,6 +250,7 @@ class OpaqueScene:
             "CLEAR": int(clear),
             "FLOOR": int(ground is not Ground.NONE),
             "PLATE": int(plate),
+            "DEPTHLESS": int(depthless),
             "SHADOWED": int(shadowed and not clear and any_shadows),
             "LAMPS_SHADOWED": int(shadowed and lamps and any_shadows),
         }

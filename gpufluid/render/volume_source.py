@@ -41,7 +41,7 @@ UNITS = {
 }
 UNSAID = (  # macros that are 0 where a shader does not ask for more
     *("OTHERS", "FIRE", "FIRE_SOFT", "CORNERS", "ENDS", "COMPUTED", "CLEAR"),
-    *("SHADOWED", "LAMPS_SHADOWED", "FADES", "EDGED", "SOFTENED", "PLATE"),
+    *("SHADOWED", "LAMPS_SHADOWED", "FADES", "EDGED", "SOFTENED", "PLATE", "DEPTHLESS"),
 )
 Volumes = Mapping[str, FlatLayout]
 Program = moderngl.Program | moderngl.ComputeShader
