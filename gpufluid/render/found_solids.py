@@ -68,17 +68,19 @@ class FoundSolids:
         self._write_depths(targets, program, part)
 
     def light(self, targets: FrameTargets, boxes: Sequence[Solids], view: View, part: Part, lit: Lit) -> None:
-        """Light what was found in `part` of the picture over what is there, and write its depths.
+        """Light what was found in `part` of the picture, and marked there, over what is there.
 
         lit: sets the light of the box of that number in the program that it gives.
         """
         device, ctx = self.device, self.device.ctx
-        assert targets.surfaces is not None and targets.samples is not None and self._materials is not None
+        assert targets.surfaces is not None and self._materials is not None
+        several = sum(bool(shown) for _, shown in boxes) > 1
         for n, (first, (fluid, shown)) in enumerate(zip(_firsts(boxes), boxes, strict=True)):
             if not shown:
                 continue
             numbers = first, first + len(shown)
-            self.mark(targets, part, numbers)
+            if several:
+                self.mark(targets, part, numbers)
             values = {
                 "surfaces": SURFACES,
                 "materials": MATERIALS,
@@ -94,12 +96,17 @@ class FoundSolids:
                 blend(ctx, moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA, switches=moderngl.DEPTH_TEST)
                 ctx.depth_func = ">="
                 device.cover(program)
-        program = device.program_of("depths of solids", "render/found_depth.glsl")
+        for unit in (SURFACES, MATERIALS):
+            device.blank().use(unit)
+
+    def write_depths(self, targets: FrameTargets, part: Part) -> None:
+        """Write the depth of a sample of each pixel into `part` of the picture."""
+        assert targets.samples is not None
+        program = self.device.program_of("depths of solids", "render/found_depth.glsl")
         give(program, {"solid_depth": SURFACES})
         targets.samples.use(SURFACES)
         self._write_depths(targets, program, part)
-        for unit in (SURFACES, MATERIALS):
-            device.blank().use(unit)
+        self.device.blank().use(SURFACES)
 
     def _write_depths(self, targets: FrameTargets, program: moderngl.Program, part: Part) -> None:
         """Write what `program` says into the depths of `part` of the picture."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -90,7 +90,7 @@ class OpaqueScene:
         self._draw_studios(
             frame, boxes, [(targets.opaque, seen), *((targets.scene, part) for part in around)]
         )
-        if not any(seen[2:]):
+        if not all(seen[2:]):
             return
         samples, grid = targets.opaque is not targets.scene, boxes[0][0].grid
         if samples and scene.floor is not None:
@@ -119,7 +119,7 @@ class OpaqueScene:
     ) -> None:
         """Draw everything, solids first, and light them after: what they hide of the studio is spared."""
         scene, view, targets = frame.scene, frame.view, frame.targets
-        some, whole, floor = any(seen[2:]), (0, 0, *targets.size), scene.floor
+        some, whole, floor = all(seen[2:]), (0, 0, *targets.size), scene.floor
 
         def write_floor(target: moderngl.Framebuffer, part: Part, middles: bool = False) -> None:
             if floor is not None:
@@ -129,27 +129,28 @@ class OpaqueScene:
         apart = floor is None or sees_ahead(view, floor)  # its depths are those of its plane
         if some:
             targets.opaque.clear(viewport=seen)
-        if not apart:
+        if apart:
+            targets.depth_alone.clear()
+        else:
             self._draw_studios(frame, boxes, [(targets.scene, whole), (targets.samples_alone, seen)])
         if some:
             write_floor(targets.samples_alone, seen)
             self._found.find(targets, shown, view, seen, frame.paint)
+            self._found.mark(targets, seen)
         if apart:
-            targets.depth_alone.clear()
-            if some:
-                self._found.mark(targets, seen)
             self._draw_studios(frame, boxes, [(targets.painted, whole)], depthless=True)
+        if some:
+            pause()
+
+            def lit(number: int) -> AbstractContextManager[moderngl.Program]:
+                return self._lit(scene, *boxes[number], "solids", "render/found_lit.glsl", shadowed=True)
+
+            self._found.light(targets, shown, view, seen, lit)
+        if apart:
             targets.depth_alone.clear()
             write_floor(targets.depth_alone, whole)
         if some:
-            pause()
-            self._found.light(
-                targets,
-                shown,
-                view,
-                seen,
-                lambda n: self._lit(scene, *boxes[n], "solids", "render/found_lit.glsl", shadowed=True),
-            )
+            self._found.write_depths(targets, seen)
             write_floor(targets.depth_alone, seen, middles=True)
 
     def _draw_studios(
