@@ -147,7 +147,8 @@ class OpaqueScene:
 
             self._found.light(targets, shown, view, seen, lit)
         if apart:
-            targets.depth_alone.clear()
+            if some:
+                targets.depth_alone.clear()
             write_floor(targets.depth_alone, whole)
         if some:
             self._found.write_depths(targets, seen)
