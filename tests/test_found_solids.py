@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 import gpufluid as gf
 from gpufluid.render import frame_targets
+from gpufluid.render.camera import view_of
+from gpufluid.render.floor import sees_ahead
 from gpufluid.render.frame import FrameRenderer
 
 SIZE = 160, 90
@@ -26,6 +28,7 @@ WHERE: dict[str, Any] = {
     "in parallel": (LEANING, AHEAD),
     "in parallel, from anywhere": (LEANING, SQUARE_ON),
 }
+APART = "from above", "close", "in parallel"  # the floor's depths are those of its plane
 
 
 def crowd(ctx: moderngl.Context) -> gf.Scene:
@@ -77,6 +80,7 @@ def test_they_look_the_same(
     """
     scene = crowd(ctx)
     scene.camera = WHERE[where]
+    assert sees_ahead(view_of(scene.camera, SIZE[0] / SIZE[1]), 0.0) == (where in APART)
     found, depth = drawn(ctx, monkeypatch, scene, True, background=background)
     at_once, its_depth = drawn(ctx, monkeypatch, scene, False, background=background)
     off = np.abs(found - at_once).max(axis=2)

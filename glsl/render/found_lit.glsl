@@ -21,32 +21,26 @@ void main() {
     vec2 p = 2.0 * gl_FragCoord.xy / picture_size - 1.0;
     vec3 origin = ray_origin[0] + p.x * ray_origin[1] + p.y * ray_origin[2];
     vec3 direction = ray_direction[0] + p.x * ray_direction[1] + p.y * ray_direction[2];
-    ivec2 here = ivec2(gl_FragCoord.xy);
-    mat4 four;
-    vec4 found;  // their numbers
-    for (int k = 0; k < 4; ++k) {
-        four[k] = texelFetch(surfaces, here, k);
-        found[k] = length(four[k].xyz);
-    }
-    vec4 left = meant(found), others = step(numbers.y - 0.5, found);
+    Four four = found();
+    vec4 left = meant(four.numbers), others = step(numbers.y - 0.5, four.numbers);
     float all = 4.0 - dot(others, vec4(1.0)), covered = dot(left, vec4(1.0));
     vec3 sum = vec3(0.0);
     int n = 0;
     do {
-        vec4 one = four[3];
-        if (left.z > 0.0) one = four[2];
-        if (left.y > 0.0) one = four[1];
-        if (left.x > 0.0) one = four[0];
+        vec4 one = four.surfaces[3];
+        if (left.z > 0.0) one = four.surfaces[2];
+        if (left.y > 0.0) one = four.surfaces[1];
+        if (left.x > 0.0) one = four.surfaces[0];
         float number = length(one.xyz);
         vec3 right = (ray_origin[1] + one.w * ray_direction[1]) * (2.0 / picture_size.x);
         vec3 up = (ray_origin[2] + one.w * ray_direction[2]) * (2.0 / picture_size.y);
         // each is known in the middle of the pixel: those of one plane have one depth
-        bvec4 level = lessThan(abs(transpose(four)[3] - one.w), vec4(length(up) / length(direction)));
-        bvec4 same = lessThan(abs(found - number), vec4(0.5));
-        bvec4 turned = lessThan(one.xyz * mat4x3(four), vec4(ALIKE * number * number));
+        bvec4 level = lessThan(abs(transpose(four.surfaces)[3] - one.w), vec4(length(up) / length(direction)));
+        bvec4 same = lessThan(abs(four.numbers - number), vec4(0.5));
+        bvec4 turned = lessThan(one.xyz * mat4x3(four.surfaces), vec4(ALIKE * number * number));
         vec4 alike = left * vec4(level) * vec4(same) * vec4(not(turned));
         float count = dot(alike, vec4(1.0));
-        vec4 mean = four * alike / max(count, 1.0);
+        vec4 mean = four.surfaces * alike / max(count, 1.0);
         vec3 facing = normalize(mean.xyz);
         float steep = dot(facing, direction), least = GRAZING * length(direction);
         steep = steep < 0.0 ? min(steep, -least) : max(steep, least);

@@ -6,18 +6,18 @@
 #include "render/lit.glsl"
 #include "render/backdrop.glsl"
 #include "render/sky.glsl"
-#if FLOOR
-#include "render/floor_ray.glsl"
-#endif
 #if PLATE
 #include "render/plate.glsl"
 #endif
 
 uniform vec3 ray_origin[3], ray_direction[3];  // cells; at the centre, and per x and y of the picture
+uniform vec4 depth_scale;   // depth in m = (x z + y) / (z z + w) at depth z, -1 .. 1, of the picture
 uniform vec2 picture_size;  // pixels
 uniform int backdrop_kind;  // 0: `plain`, 1: the studio, 2: the sky
 uniform vec4 plain;
 #if FLOOR
+uniform float floor_height; // cells above the bottom of the box
+uniform float floor_reach;  // cells from the middle of the box to where the floor is gone
 uniform vec3 floor_color;   // its albedo
 uniform bool own_color;     // before a plain colour too
 #endif
@@ -46,10 +46,11 @@ void main() {
     color = vec4(plate_at(picture), 1.0);
 #endif
 #if FLOOR
-    if (meets_floor(origin, direction)) {
-        float depth = floor_along(origin, direction);
+    if (direction.y < 0.0 && origin.y > floor_height) {
+        float depth = (floor_height - origin.y) / direction.y;
         vec3 place = origin + depth * direction;
-        float there = floor_there(place, 0.5 * vec2(cells.xz));
+        vec2 aside = (place.xz - 0.5 * vec2(cells.xz)) / floor_reach;
+        float there = 1.0 - smoothstep(0.05, 1.0, length(aside));
         if (there > 0.0) {
             vec3 right = moved(1, depth, direction), up = moved(2, depth, direction);
             Lit lit = light_on(Spot(place, vec3(0.0, 1.0, 0.0), right, up, 0.0));
@@ -74,7 +75,8 @@ void main() {
 #endif
             color = mix(color, ground, there);
 #if !DEPTHLESS
-            gl_FragDepth = in_picture(depth);
+            float z = (depth_scale.y - depth_scale.w * depth) / (depth_scale.z * depth - depth_scale.x);
+            gl_FragDepth = clamp(0.5 + 0.5 * z, 0.0, 1.0);
 #endif
         }
     }

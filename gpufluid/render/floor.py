@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import moderngl
 import numpy as np
@@ -30,6 +31,15 @@ def sees_down(view: View, height: float) -> bool:
     if rays.parallel:
         return bool(rays.forward[1] < 0.0 and rays.near >= 0.0)
     return bool(rays.origin[0, 1] > height)
+
+
+def sees_ahead(view: View, height: float) -> bool:
+    """Whether a picture sees a floor from above, and none of it nearer than where the picture begins."""
+    rays = view.rays
+    corners = np.array([(1.0, x, y) for x, y in product((-1.0, 1.0), repeat=2)])
+    down = -corners @ rays.direction[:, 1]
+    above = corners @ rays.origin[:, 1] - height
+    return sees_down(view, height) and bool((above >= rays.near * down).all())
 
 
 def floor_depth(view: View, height: float | None, size: Size) -> tuple[float, float, float]:

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
 
 import moderngl
 import numpy as np
@@ -19,53 +17,19 @@ import numpy as np
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import blend, let_go
 from gpufluid.gl.passes import give
-from gpufluid.mesh import Mesh
 from gpufluid.render.camera import View
 from gpufluid.render.drawn_solids import DrawnSolids, Part
-from gpufluid.render.floor import FLOOR_REACH, floor_depth, sees_down
 from gpufluid.render.frame_targets import FrameTargets, only
 from gpufluid.render.painter import eye_uniforms, ray_uniforms
 from gpufluid.render.solid_meshes import Placed
 from gpufluid.render.subject import FluidLike
-from gpufluid.render.volume_source import MATERIALS, SUN, SURFACES
+from gpufluid.render.volume_source import MATERIALS, SURFACES
 from gpufluid.vectors import Vector
 
 MANY = 1 << 24  # more solids than there are
-NOWHERE = -1e18  # m: lower than all that is seen
-FURTHER = 4.0  # than the floor reaches: no edge of its plane crosses a pixel's samples
-SQUARE = Mesh([(-1, 0, -1), (-1, 0, 1), (1, 0, 1), (1, 0, -1)], [(0, 1, 2), (0, 2, 3)])
 WIDE = 256  # texels of a row of materials
 Solids = tuple[FluidLike, Sequence[Placed]]  # those in the box of a fluid
 Lit = Callable[[int], AbstractContextManager[moderngl.Program]]
-
-
-@dataclass(frozen=True)
-class Floor:
-    """The floor of a picture, under the box of `fluid`. height: m; None: there is none."""
-
-    height: float | None
-    fluid: FluidLike
-    view: View
-
-    @property
-    def values(self) -> dict[str, Any]:
-        """What shaders are told of it, in cells of the box."""
-        grid, height = self.fluid.grid, NOWHERE if self.height is None else self.height
-        x, _, z = grid.cells
-        return {
-            "floor_height": (height - grid.origin[1]) / grid.cell_size,
-            "floor_middle": (0.5 * x, 0.5 * z),
-            "floor_reach": FLOOR_REACH * max(grid.cells),
-        }
-
-    @property
-    def plane(self) -> Placed:
-        """More of its plane than is seen of it."""
-        grid = self.fluid.grid
-        x, _, z = np.array(grid.origin) + 0.5 * np.array(grid.size)
-        matrix = np.diag([FURTHER * FLOOR_REACH * max(grid.size)] * 3 + [1.0])
-        matrix[:3, 3] = x, self.height, z
-        return Placed(SQUARE, matrix)
 
 
 class FoundSolids:
@@ -77,70 +41,31 @@ class FoundSolids:
         self._holds = np.zeros((0, WIDE, 4), np.float32)
 
     def find(
-        self, targets: FrameTargets, boxes: Sequence[Solids], floor: Floor, part: Part, paint: Vector
+        self, targets: FrameTargets, boxes: Sequence[Solids], view: View, part: Part, paint: Vector
     ) -> None:
         """Draw their surfaces into `part` of the picture. They have numbers from 1 on, box by box."""
-        files, ctx = ("render/found_fragment.glsl", "render/mesh_vertex.glsl"), self.device.ctx
+        files = "render/found_fragment.glsl", "render/mesh_vertex.glsl"
         program = self.device.program_of("found solids", *files)
         self._keep([one for _, shown in boxes for one in shown], paint)
-        plane = [] if floor.height is None or not sees_down(floor.view, floor.height) else [floor.plane]
+        self.device.ctx.depth_func = "<"
         with only(targets.opaque, part):
-            # had all samples of a pixel one depth of the floor, the foot of a solid on it would go in stairs
-            ctx.depth_func = "1"
-            for first, (fluid, shown) in zip(
-                (0, *_firsts(boxes)), ((floor.fluid, plane), *boxes), strict=True
-            ):
-                grid, rays = fluid.grid, floor.view.rays
+            for first, (fluid, shown) in zip(_firsts(boxes), boxes, strict=True):
+                grid, rays = fluid.grid, view.rays
                 x, y, z = (grid.cell_size * rays.forward).tolist()
-                depth = {"to_depth": (x, y, z, float(rays.depth(np.array(grid.origin))))}
-                give(program, {**depth, **floor.values})
-                self._solids.draw(shown, program, fluid, floor.view, paint, targets.size, first)
-                ctx.depth_func = "<"
-        ctx.enable_only(moderngl.NOTHING)
+                give(program, {"to_depth": (x, y, z, float(rays.depth(np.array(grid.origin))))})
+                self._solids.draw(shown, program, fluid, view, paint, targets.size, first)
+        self.device.ctx.enable_only(moderngl.NOTHING)
 
     def mark(self, targets: FrameTargets, part: Part, numbers: tuple[int, int] = (1, MANY)) -> None:
         """Write depths into `part` of the picture that tell what solids of these `numbers` cover.
 
         A test of them, in the midst of all depths, spares whole blocks of pixels.
         """
-        self._write(targets.depth_alone, targets, part, {"marks": True, "sampled": False, "numbers": numbers})
-
-    def write_depths(
-        self,
-        target: moderngl.Framebuffer,
-        targets: FrameTargets,
-        floor: Floor,
-        part: Part,
-        sampled: bool = False,
-    ) -> None:
-        """Write depths into `part` of `target`: of the floor, or if `sampled` of what was found."""
-        values = {
-            "picture_size": targets.size,
-            "depth_scale": floor.view.depth_scale,
-            "floor_depth": floor_depth(floor.view, floor.height, targets.size),
-            **ray_uniforms(floor.view, floor.fluid),
-            **floor.values,
-        }
-        self._write(target, targets, part, {"marks": False, "sampled": sampled, **values})
-
-    def _write(
-        self, target: moderngl.Framebuffer, targets: FrameTargets, part: Part, values: dict[str, Any]
-    ) -> None:
-        """Write what found_depths.glsl says into the depths of `part` of `target`."""
-        device, ctx = self.device, self.device.ctx
-        program = device.program_of("depths of solids", "render/found_depths.glsl")
-        give(program, {"surfaces": SURFACES, "solid_depth": SUN, **values})
-        read = target is targets.depth_alone
-        assert targets.surfaces is not None and targets.samples is not None
+        assert targets.surfaces is not None
+        program = self.device.program_of("marks of solids", "render/found_marks.glsl")
+        give(program, {"surfaces": SURFACES, "numbers": numbers})
         targets.surfaces.use(SURFACES)
-        (targets.samples if read else targets.no_samples).use(SUN)
-        ctx.enable_only(moderngl.DEPTH_TEST)
-        ctx.depth_func = "1"
-        with only(target, part):
-            device.cover(program)
-        ctx.enable_only(moderngl.NOTHING)
-        for unit in (SURFACES, SUN):
-            device.blank().use(unit)
+        self._write_depths(targets, program, part)
 
     def light(self, targets: FrameTargets, boxes: Sequence[Solids], view: View, part: Part, lit: Lit) -> None:
         """Light what was found in `part` of the picture, and marked there, over what is there.
@@ -173,6 +98,23 @@ class FoundSolids:
                 device.cover(program)
         for unit in (SURFACES, MATERIALS):
             device.blank().use(unit)
+
+    def write_depths(self, targets: FrameTargets, part: Part) -> None:
+        """Write the depth of a sample of each pixel into `part` of the picture."""
+        assert targets.samples is not None
+        program = self.device.program_of("depths of solids", "render/found_depth.glsl")
+        give(program, {"solid_depth": SURFACES})
+        targets.samples.use(SURFACES)
+        self._write_depths(targets, program, part)
+        self.device.blank().use(SURFACES)
+
+    def _write_depths(self, targets: FrameTargets, program: moderngl.Program, part: Part) -> None:
+        """Write what `program` says into the depths of `part` of the picture."""
+        self.device.ctx.enable_only(moderngl.DEPTH_TEST)
+        self.device.ctx.depth_func = "1"
+        with only(targets.depth_alone, part):
+            self.device.cover(program)
+        self.device.ctx.enable_only(moderngl.NOTHING)
 
     def _keep(self, shown: Sequence[Placed], paint: Vector) -> None:
         """Have the texture of what they are made of, by their numbers."""

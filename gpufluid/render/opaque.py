@@ -14,8 +14,8 @@ from gpufluid.gl.drawing import blend
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import View
 from gpufluid.render.drawn_solids import DrawnSolids, Part
-from gpufluid.render.floor import FLOOR, FLOOR_REACH, dimmed, floor_part, write_depths
-from gpufluid.render.found_solids import Floor, FoundSolids, Solids
+from gpufluid.render.floor import FLOOR, FLOOR_REACH, dimmed, floor_part, sees_ahead, write_depths
+from gpufluid.render.found_solids import FoundSolids, Solids
 from gpufluid.render.frame_targets import FrameTargets, only
 from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.shadow_map import ShadowMap
@@ -119,26 +119,40 @@ class OpaqueScene:
     ) -> None:
         """Draw everything, solids first, and light them after: what they hide of the studio is spared."""
         scene, view, targets = frame.scene, frame.view, frame.targets
-        some, whole, found = all(seen[2:]), (0, 0, *targets.size), self._found
-        floor = Floor(scene.floor, boxes[0][0], view)
+        some, whole, floor = all(seen[2:]), (0, 0, *targets.size), scene.floor
+
+        def write_floor(target: moderngl.Framebuffer, part: Part, middles: bool = False) -> None:
+            if floor is not None:
+                grid = boxes[0][0].grid
+                write_depths(self.device, targets, target, floor, grid, view, part, middles)
+
+        apart = floor is None or sees_ahead(view, floor)  # its depths are those of its plane
         if some:
             targets.opaque.clear(viewport=seen)
-            found.write_depths(targets.samples_alone, targets, floor, seen)
-            found.find(targets, shown, floor, seen, frame.paint)
-        targets.depth_alone.clear()
+        if apart:
+            targets.depth_alone.clear()
+        else:
+            self._draw_studios(frame, boxes, [(targets.scene, whole), (targets.samples_alone, seen)])
         if some:
-            found.mark(targets, seen)
-        self._draw_studios(frame, boxes, [(targets.painted, whole)], depthless=True)
+            write_floor(targets.samples_alone, seen)
+            self._found.find(targets, shown, view, seen, frame.paint)
+            self._found.mark(targets, seen)
+        if apart:
+            self._draw_studios(frame, boxes, [(targets.painted, whole)], depthless=True)
         if some:
             pause()
 
             def lit(number: int) -> AbstractContextManager[moderngl.Program]:
                 return self._lit(scene, *boxes[number], "solids", "render/found_lit.glsl", shadowed=True)
 
-            found.light(targets, shown, view, seen, lit)
-        found.write_depths(targets.depth_alone, targets, floor, whole)
+            self._found.light(targets, shown, view, seen, lit)
+        if apart:
+            if some:
+                targets.depth_alone.clear()
+            write_floor(targets.depth_alone, whole)
         if some:
-            found.write_depths(targets.depth_alone, targets, floor, seen, sampled=True)
+            self._found.write_depths(targets, seen)
+            write_floor(targets.depth_alone, seen, middles=True)
 
     def _draw_studios(
         self, frame: Frame, boxes: Boxes, parts: Sequence[Drawn], depthless: bool = False
