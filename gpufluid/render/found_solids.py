@@ -40,6 +40,13 @@ class FoundSolids:
         self._materials: moderngl.Texture | None = None
         self._holds = np.zeros((0, WIDE, 4), np.float32)
 
+    def programs(self) -> tuple[moderngl.Program, moderngl.Program]:
+        """Those of marks and depths, which know of no light: made with the first picture, solids or none."""
+        return (
+            self.device.program_of("marks of solids", "render/found_marks.glsl"),
+            self.device.program_of("depths of solids", "render/found_depth.glsl"),
+        )
+
     def find(
         self, targets: FrameTargets, boxes: Sequence[Solids], view: View, part: Part, paint: Vector
     ) -> None:
@@ -62,7 +69,7 @@ class FoundSolids:
         A test of them, in the midst of all depths, spares whole blocks of pixels.
         """
         assert targets.surfaces is not None
-        program = self.device.program_of("marks of solids", "render/found_marks.glsl")
+        program = self.programs()[0]
         give(program, {"surfaces": SURFACES, "numbers": numbers})
         targets.surfaces.use(SURFACES)
         self._write_depths(targets, program, part)
@@ -102,7 +109,7 @@ class FoundSolids:
     def write_depths(self, targets: FrameTargets, part: Part) -> None:
         """Write the depth of a sample of each pixel into `part` of the picture."""
         assert targets.samples is not None
-        program = self.device.program_of("depths of solids", "render/found_depth.glsl")
+        program = self.programs()[1]
         give(program, {"solid_depth": SURFACES})
         targets.samples.use(SURFACES)
         self._write_depths(targets, program, part)

@@ -127,6 +127,7 @@ class OpaqueScene:
                 write_depths(self.device, targets, target, floor, grid, view, part, middles)
 
         apart = floor is None or sees_ahead(view, floor)  # its depths are those of its plane
+        self._found.programs()
         if some:
             targets.opaque.clear(viewport=seen)
         if apart:
