@@ -150,7 +150,7 @@ class OpaqueScene:
         if apart:
             if some:
                 targets.depth_alone.clear()
-            write_floor(targets.depth_alone, whole)
+            write_floor(targets.depth_alone, floor_part(floor, boxes[0][0].grid, view, targets.size))
         if some:
             self._found.write_depths(targets, seen)
             write_floor(targets.depth_alone, seen, middles=True)
