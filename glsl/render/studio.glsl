@@ -1,6 +1,6 @@
 // What stands behind everything: the studio, the sky, a plate or a plain colour, and a matt floor that fades into it. On
 // nothing the floor is what its shadow takes away, on a plate what all light but the sun's and the sky's adds too.
-// FLOOR 0: where none can be seen.
+// FLOOR 0: where none can be seen. DEPTHLESS: its depth is written by itself.
 // Linear radiance, premultiplied; depth.
 #include "lib/box.glsl"
 #include "render/lit.glsl"
@@ -34,7 +34,9 @@ vec3 moved(int way, float depth, vec3 direction) {
 
 void main() {
     vec2 picture = gl_FragCoord.xy / picture_size, p = 2.0 * picture - 1.0;
+#if !DEPTHLESS
     gl_FragDepth = 1.0;
+#endif
     vec3 origin = ray_origin[0] + p.x * ray_origin[1] + p.y * ray_origin[2];
     vec3 direction = ray_direction[0] + p.x * ray_direction[1] + p.y * ray_direction[2];
     vec4 color = plain;
@@ -72,8 +74,10 @@ void main() {
             }
 #endif
             color = mix(color, ground, there);
+#if !DEPTHLESS
             float z = (depth_scale.y - depth_scale.w * depth) / (depth_scale.z * depth - depth_scale.x);
             gl_FragDepth = clamp(0.5 + 0.5 * z, 0.0, 1.0);
+#endif
         }
     }
 #endif

@@ -61,15 +61,16 @@ class DrawnSolids(SolidMeshes):
         view: View,
         paint: Vector,
         size: Size,
+        first: int = 1,
     ) -> None:
-        """Draw what is `shown` of the obstacles of `fluid` into a picture of `size`."""
+        """Draw what is `shown` of the obstacles of `fluid` in a picture of `size`, numbered from `first`."""
         cells = cells_of(fluid.grid)
         give(program, {**eye_uniforms(view, fluid), "to_clip": clip_of_cells(fluid.grid, view)})
-        for one, triangles in self.arrays(shown, program, view.exact_clip, size):
+        for number, (one, triangles) in enumerate(self.arrays(shown, program, view.exact_clip, size), first):
             turn = np.eye(4)
             turn[:3, :3] = np.linalg.inv(one.matrix[:3, :3]).T
             look = {"paint": one.color or paint, "sheen": float(one.gloss), "emission": one.emission}
-            give(program, {"to_cells": cells @ one.matrix, "normals": turn, **look})
+            give(program, {"to_cells": cells @ one.matrix, "normals": turn, "number": number, **look})
             hidden = hidden_sides(one, view.clip)
             self.ctx.enable_only(moderngl.DEPTH_TEST | (moderngl.CULL_FACE if hidden else 0))
             self.ctx.cull_face = hidden or "back"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import moderngl
 import numpy as np
@@ -30,6 +31,15 @@ def sees_down(view: View, height: float) -> bool:
     if rays.parallel:
         return bool(rays.forward[1] < 0.0 and rays.near >= 0.0)
     return bool(rays.origin[0, 1] > height)
+
+
+def sees_ahead(view: View, height: float) -> bool:
+    """Whether a picture sees a floor from above, and none of it nearer than where the picture begins."""
+    rays = view.rays
+    corners = np.array([(1.0, x, y) for x, y in product((-1.0, 1.0), repeat=2)])
+    down = -corners @ rays.direction[:, 1]
+    above = corners @ rays.origin[:, 1] - height
+    return sees_down(view, height) and bool((above >= rays.near * down).all())
 
 
 def floor_depth(view: View, height: float | None, size: Size) -> tuple[float, float, float]:
@@ -85,9 +95,16 @@ def dimmed(
 
 
 def write_depths(
-    device: Device, targets: FrameTargets, height: float, grid: Grid, view: View, part: Part, middles: bool
+    device: Device,
+    targets: FrameTargets,
+    target: moderngl.Framebuffer,
+    height: float,
+    grid: Grid,
+    view: View,
+    part: Part,
+    middles: bool = False,
 ) -> None:
-    """Write depths of a floor into `part` of the picture: of all samples, or of middles of pixels.
+    """Write depths of a floor into `part` of `target`, which is one of `targets`.
 
     Had all samples of a pixel one depth, a solid that stands on the floor would be before it in all of
     them, or none: its foot would go in stairs. middles: in what has one sample a pixel, where that was
@@ -109,7 +126,7 @@ def write_depths(
     give(program, values)
     device.ctx.enable_only(moderngl.DEPTH_TEST)
     device.ctx.depth_func = "1"
-    with only(targets.depth_alone if middles else targets.samples_alone, part):
+    with only(target, part):
         device.fullscreen(program).render(moderngl.TRIANGLE_STRIP, vertices=4)
     device.ctx.enable_only(moderngl.NOTHING)
     if middles:

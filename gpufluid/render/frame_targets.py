@@ -27,7 +27,8 @@ class FrameTargets:
     scene draws into the first two, smoke into the colour alone, depth_alone into the depth, screen into what
     is shown. opaque: has several samples a pixel where the driver has them, else it is scene. samples: the
     depths of all of them, samples_alone: draws into these; None where they cannot be read. no_samples: for a
-    sampler that is to read none.
+    sampler that is to read none. surfaces: what opaque draws into holds no colours but surfaces to be lit
+    later, see `FoundSolids`; None: it holds colours. painted: as scene, and writes no depths.
 
     Raises GpufluidError where there is no memory for them, and leaves nothing behind.
     """
@@ -67,19 +68,26 @@ class FrameTargets:
         self.depth = kept(ctx.depth_texture(size))
         self.shown = kept(device.texture(size, 4, "f1", "the picture"))
         self.scene = kept(ctx.framebuffer([self.color], self.depth))
+        self.painted = kept(ctx.framebuffer([self.color], self.depth))
+        self.painted.depth_mask = False
         self.depth_alone = kept(ctx.framebuffer((), self.depth))
         self.opaque = self.scene
         self.samples: moderngl.Texture | None = None
+        self.surfaces: moderngl.Texture | None = None
         self.smoke = kept(ctx.framebuffer([self.color]))
         self.screen = kept(ctx.framebuffer([self.shown]))
         if samples > 1:
-            color = kept(ctx.renderbuffer(size, 4, samples=samples, dtype=self.color.dtype))
+            color: Any
             depth: Any
             if samples == SAMPLES <= ctx.info["GL_MAX_DEPTH_TEXTURE_SAMPLES"]:
                 depth = self.samples = kept(ctx.depth_texture(size, samples=samples))
                 self.no_samples = kept(ctx.depth_texture((1, 1), samples=samples))
             else:
                 depth = kept(ctx.depth_renderbuffer(size, samples=samples))
+            if lit_later(device) and self.samples is not None:
+                color = self.surfaces = kept(ctx.texture(size, 4, samples=samples, dtype="f4"))
+            else:
+                color = kept(ctx.renderbuffer(size, 4, samples=samples, dtype=self.color.dtype))
             self.opaque = kept(ctx.framebuffer([color], depth))
             self.samples_alone = kept(ctx.framebuffer((), depth))
         # colour, depth, and what is shown; the first two once more for each sample
@@ -119,6 +127,14 @@ class FrameTargets:
         """Release all of them; idempotent."""
         let_go(*self._things)
         self._things = []
+
+
+def lit_later(device: Device) -> bool:
+    """Whether pictures find the surfaces of solids first and light them after.
+
+    Software shades small triangles at up to ten times their pixels. A GPU does not, and waits for memory.
+    """
+    return device.software and bool(device.ctx.info["GL_MAX_COLOR_TEXTURE_SAMPLES"] >= SAMPLES)
 
 
 @contextmanager

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from enum import Enum
-from itertools import chain
 from typing import Any, NamedTuple
 
 import moderngl
@@ -16,7 +15,8 @@ from gpufluid.gl.fences import copy
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import View
 from gpufluid.render.drawn_solids import DrawnSolids, Part
-from gpufluid.render.floor import FLOOR, FLOOR_REACH, dimmed, floor_part, write_depths
+from gpufluid.render.floor import FLOOR, FLOOR_REACH, dimmed, floor_part, sees_ahead, write_depths
+from gpufluid.render.found_solids import FoundSolids, Solids
 from gpufluid.render.frame_targets import FrameTargets, only
 from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.shadow_map import ShadowMap
@@ -63,6 +63,7 @@ class OpaqueScene:
 
     def __init__(self, solids: DrawnSolids, shadows: ShadowMap) -> None:
         self.device, self._solids, self._shadows = shadows.device, solids, shadows
+        self._found = FoundSolids(self.device, solids)
         self._plate: tuple[Plate, moderngl.Texture] | None = None  # the one drawn last
 
     def draw(self, frame: Frame, boxes: Boxes, pause: Callable[[], None]) -> Part:
@@ -71,33 +72,37 @@ class OpaqueScene:
         pause: called where a driver may wait for all that was drawn before, in one call that nothing
             interrupts.
         """
-        scene, view, targets, ctx = frame.scene, frame.view, frame.targets, self.device.ctx
         # samples are for the edges of solids: where none can be seen, a pixel has one
-        solids = [list(self._solids.placed(fluid)) for fluid, _ in boxes]
-        seen = self._solids.seen(list(chain(*solids)), view, targets.size)
-        whole = (0, 0, *targets.size)
-        parts = [(targets.opaque, seen), *((targets.scene, part) for part in _around(seen, whole))]
-        ctx.enable_only(moderngl.DEPTH_TEST)
-        ctx.depth_func = "1"  # the first thing drawn: only the depth it writes is wanted
-        self._draw_studio(frame, *boxes[0], parts, self._shadows.thrown)
-        if scene.floor is not None:
-            # what the further boxes take of the light on the floor
-            blend(ctx, moderngl.ZERO, moderngl.ONE_MINUS_SRC_ALPHA)
-            for fluid, volume in boxes[1:]:
-                self._draw_studio(frame, fluid, volume, parts, shadow=True)
-        if not (seen[2] and seen[3]):
-            ctx.enable_only(moderngl.NOTHING)
-            return seen
+        shown = [(fluid, list(self._solids.placed(fluid))) for fluid, _ in boxes]
+        seen = self._solids.seen(
+            [one for _, placed in shown for one in placed], frame.view, frame.targets.size
+        )
+        draw = self._draw_at_once if frame.targets.surfaces is None else self._draw_found
+        draw(frame, boxes, shown, seen, pause)
+        self.device.ctx.enable_only(moderngl.NOTHING)
+        return seen
+
+    def _draw_at_once(
+        self, frame: Frame, boxes: Boxes, shown: Sequence[Solids], seen: Part, pause: Callable[[], None]
+    ) -> None:
+        """Draw everything, solids lit as they are drawn."""
+        scene, view, targets, ctx = frame.scene, frame.view, frame.targets, self.device.ctx
+        around = _around(seen, (0, 0, *targets.size))
+        self._draw_studios(
+            frame, boxes, [(targets.opaque, seen), *((targets.scene, part) for part in around)]
+        )
+        if not all(seen[2:]):
+            return
         samples, grid = targets.opaque is not targets.scene, boxes[0][0].grid
         if samples and scene.floor is not None:
-            write_depths(self.device, targets, scene.floor, grid, view, seen, middles=False)
+            write_depths(self.device, targets, targets.samples_alone, scene.floor, grid, view, seen)
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "<"
         file, corners = "render/mesh_fragment.glsl", "render/mesh_vertex.glsl"
         with only(targets.opaque, seen):
-            for (fluid, volume), placed in zip(boxes, solids, strict=True):
+            for box, (fluid, placed) in zip(boxes, shown, strict=True):
                 with self._lit(
-                    scene, fluid, volume, "solids", file, shadowed=True, vertex_file=corners, handed=False
+                    scene, *box, "solids", file, shadowed=True, vertex_file=corners, handed=False
                 ) as program:
                     self._solids.draw(placed, program, fluid, view, frame.paint, targets.size)
         ctx.enable_only(moderngl.NOTHING)
@@ -106,8 +111,64 @@ class OpaqueScene:
             with only(targets.scene, seen):
                 copy(targets.opaque, targets.scene)
             if targets.samples is not None and scene.floor is not None:
-                write_depths(self.device, targets, scene.floor, grid, view, seen, middles=True)
-        return seen
+                write_depths(
+                    self.device, targets, targets.depth_alone, scene.floor, grid, view, seen, middles=True
+                )
+
+    def _draw_found(
+        self, frame: Frame, boxes: Boxes, shown: Sequence[Solids], seen: Part, pause: Callable[[], None]
+    ) -> None:
+        """Draw everything, solids first, and light them after: what they hide of the studio is spared."""
+        scene, view, targets = frame.scene, frame.view, frame.targets
+        some, whole, floor = all(seen[2:]), (0, 0, *targets.size), scene.floor
+
+        def write_floor(target: moderngl.Framebuffer, part: Part, middles: bool = False) -> None:
+            if floor is not None:
+                grid = boxes[0][0].grid
+                write_depths(self.device, targets, target, floor, grid, view, part, middles)
+
+        apart = floor is None or sees_ahead(view, floor)  # its depths are those of its plane
+        self._found.programs()
+        if some:
+            targets.opaque.clear(viewport=seen)
+        if apart:
+            targets.depth_alone.clear()
+        else:
+            self._draw_studios(frame, boxes, [(targets.scene, whole), (targets.samples_alone, seen)])
+        if some:
+            write_floor(targets.samples_alone, seen)
+            self._found.find(targets, shown, view, seen, frame.paint)
+            self._found.mark(targets, seen)
+        if apart:
+            self._draw_studios(frame, boxes, [(targets.painted, whole)], depthless=True)
+        if some:
+            pause()
+
+            def lit(number: int) -> AbstractContextManager[moderngl.Program]:
+                return self._lit(scene, *boxes[number], "solids", "render/found_lit.glsl", shadowed=True)
+
+            self._found.light(targets, shown, view, seen, lit)
+        if apart:
+            if some:
+                targets.depth_alone.clear()
+            write_floor(targets.depth_alone, floor_part(floor, boxes[0][0].grid, view, targets.size))
+        if some:
+            self._found.write_depths(targets, seen)
+            write_floor(targets.depth_alone, seen, middles=True)
+
+    def _draw_studios(
+        self, frame: Frame, boxes: Boxes, parts: Sequence[Drawn], depthless: bool = False
+    ) -> None:
+        """Draw what stands behind everything, lit through all boxes. depthless: where depths let them."""
+        ctx, more = self.device.ctx, moderngl.DEPTH_TEST if depthless else moderngl.NOTHING
+        ctx.enable_only(moderngl.DEPTH_TEST)
+        ctx.depth_func = "<=" if depthless else "1"  # the first thing drawn: only its own depth is wanted
+        self._draw_studio(frame, *boxes[0], parts, self._shadows.thrown, depthless=depthless)
+        if frame.scene.floor is not None:
+            # what the further boxes take of the light on the floor
+            blend(ctx, moderngl.ZERO, moderngl.ONE_MINUS_SRC_ALPHA, switches=more)
+            for fluid, volume in boxes[1:]:
+                self._draw_studio(frame, fluid, volume, parts, shadow=True, depthless=depthless)
 
     def _draw_studio(
         self,
@@ -117,10 +178,11 @@ class OpaqueScene:
         parts: Sequence[Drawn],
         throw: Sequence[Floats] = (),
         shadow: bool = False,
+        depthless: bool = False,
     ) -> None:
         """What stands behind everything, lit through `fluid`; or the shadow of `fluid` on the floor alone.
 
-        throw: corners of what else may shade the floor.
+        throw: corners of what else may shade the floor. depthless: it writes no depth.
         """
         scene, view, size, grid = frame.scene, frame.view, frame.targets.size, fluid.grid
         dim = dimmed(scene.floor, grid, volume.lighting.sun.frame, view, size, throw)
@@ -158,6 +220,7 @@ class OpaqueScene:
                 ground=kind,
                 shadowed=not shadow,
                 plate=plate,
+                depthless=depthless,
             ) as program:
                 give(program, values)
                 for target, piece in _pieces(parts, region):
@@ -176,11 +239,13 @@ class OpaqueScene:
         shadowed: bool,
         ground: Ground = Ground.DIM,
         plate: bool = False,
+        depthless: bool = False,
         **rules: Any,
     ) -> Iterator[moderngl.Program]:
         """A program of the opaque scene with its light set, while the body runs.
 
         shadowed: solids throw shadows on it. ground: what it shows of the floor. plate: it shows one.
+        depthless: it writes no depth.
         """
         lighting, light = volume.lighting, scene.light
         any_shadows, lamps = self._shadows.any and ground is not Ground.NONE, bool(scene.lights)
@@ -189,6 +254,7 @@ class OpaqueScene:
             "CLEAR": int(clear),
             "FLOOR": int(ground is not Ground.NONE),
             "PLATE": int(plate),
+            "DEPTHLESS": int(depthless),
             "SHADOWED": int(shadowed and not clear and any_shadows),
             "LAMPS_SHADOWED": int(shadowed and lamps and any_shadows),
         }
@@ -221,6 +287,7 @@ class OpaqueScene:
     def release(self) -> None:
         """Release what is its own; idempotent."""
         self._drop_plate()
+        self._found.release()
 
 
 def _pieces(parts: Sequence[Drawn], region: Sequence[Part]) -> Iterator[Drawn]:

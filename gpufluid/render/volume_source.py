@@ -21,6 +21,7 @@ from gpufluid.render.subject import FluidLike
 SCALARS, SOLID, SUN, SKY, DEPTH, COLOR, FLAME, FIRE_TABLE, OTHERS, BLOCKS, GLOW, PICTURE, NOISE = range(13)
 EXTENTS, WHOLES = BLOCKS, GLOW  # where slabs are drawn nobody reads blocks
 SHADOWS = PICTURE  # where the scene is lit nobody reads the picture
+SURFACES, MATERIALS = DEPTH, NOISE  # nor, where solids are, depths and noise
 UNITS = {
     "scalars": SCALARS,
     "shaded": SCALARS,
@@ -41,7 +42,7 @@ UNITS = {
 }
 UNSAID = (  # macros that are 0 where a shader does not ask for more
     *("OTHERS", "FIRE", "FIRE_SOFT", "CORNERS", "ENDS", "COMPUTED", "CLEAR"),
-    *("SHADOWED", "LAMPS_SHADOWED", "FADES", "EDGED", "SOFTENED", "PLATE"),
+    *("SHADOWED", "LAMPS_SHADOWED", "FADES", "EDGED", "SOFTENED", "PLATE", "DEPTHLESS"),
 )
 Volumes = Mapping[str, FlatLayout]
 Program = moderngl.Program | moderngl.ComputeShader
