@@ -509,6 +509,8 @@ KERNELS: dict[str, Kernel] = {
         Kernel("sum_slices", SLICES, (ROWS,)),
         Kernel("sum_whole", WHOLE, (SLICES,)),
         Kernel("balance", _packed("balanced"), (_packed("values"), WHOLE), (), (OPENINGS,)),
+        Kernel("start_rows", ROWS, SWEPT, ("scale",), (OPENINGS,)),
+        Kernel("weaken", PRESSURE, (PRESSURE, WHOLE), ("most",)),
         Kernel("fft_load", TRANSFORM, (_packed("divergence"),), ("scale",)),
         Kernel("fft_rows", TRANSFORM, (TRANSFORM, ROOTS), ("done", "bits", "direction")),
         Kernel("fft_lines", TRANSFORM, (TRANSFORM, ROOTS), ("axis", "done", "bits", "direction")),

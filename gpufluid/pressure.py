@@ -31,6 +31,7 @@ from gpufluid.settings import Settings
 from gpufluid.solvers import FFT, ChebyshevJacobi, ConjugateGradient, Jacobi, Multigrid, RedBlackSOR
 
 LONGER = 4.0  # times as long a step as an earlier one may take its pressure whole
+HARDER = 16.0  # times as hard as what it is to hold may a pressure push where solids have come or gone
 
 
 class Projection:
@@ -157,6 +158,27 @@ class Projection:
             )
             self.shortest = dt / LONGER
         self.shortest = min(self.shortest, dt)
+
+    def reopen(
+        self,
+        dt: float,
+        variant: Variant,
+        openings: Openings,
+        *,
+        velocity: FieldStore,
+        swelling: Swelling | None = None,
+    ) -> None:
+        """Weaken the last pressure where solids have come or gone and it would push far too hard there.
+
+        In a room that solids close off, and into which more flows than out, each step adds a constant to the
+        pressure. It pushes nothing while the room is closed. Once that is open it would blow like all these
+        steps at once, and go on for as many as a solver that is stopped early needs to forget it. A pressure
+        that holds what there is to hold is never so strong, one beside a fast solid for a step or two.
+        """
+        if self.settings.warm_start:
+            self.measure(variant, openings, velocity=velocity, swelling=swelling)
+            scale = self.backend.grid.cell_size**2 / dt
+            self.problem.pose(self.divergence, scale, variant, openings).weaken(HARDER)
 
     def measure(
         self,

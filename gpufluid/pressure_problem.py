@@ -218,7 +218,15 @@ class PressureProblem:
             values=values, wholes=self.sums["wholes"], balanced=out, **self.openings
         )
 
-    def sum_rows(self, name: str, backend: Backend, **fields: FieldStore) -> None:
+    def weaken(self, most: float) -> None:
+        """Let the pressure take off no more than `most` times what it is to take off (rms). Nothing waits."""
+        given = {"divergence": self.divergence, "scale": self.scale, **self.openings}
+        self.sum_rows("start_rows", self.backend, pressure=self.pressure, **given)
+        self.backend.kernel("weaken", self.variant)(
+            pressure=self.pressure, wholes=self.sums["wholes"], most=most
+        )
+
+    def sum_rows(self, name: str, backend: Backend, **fields: Any) -> None:
         """Put what kernel `name` sums up in each row, summed over all rows, into ``sums["wholes"]``."""
         run, variant, sums = backend.kernel, self.variant, self.sums
         run(name, variant)(rows=sums["rows"], **fields)

@@ -237,6 +237,7 @@ class Solids:
         self.heat: Heat = {}
         self.pushing = False  # whether one has come on its way or bent, and not been put there, in this step
         self.on_way = False  # whether they stand where a part of a step has them
+        self.reopened = False  # whether voxels have come or gone in the step or the part of one at hand
         self._state = Standing()
         self._fields: dict[str, FieldStore] = {}
         self._closable = False  # whether the field of their velocities is that of the voxels
@@ -294,6 +295,8 @@ class Solids:
         if self.on_way and dt is None:
             return False
         self._ways, self.pushing = [], False
+        if dt is not None:
+            self.reopened = False
         if not (obstacles or state.voxels):
             if dt is not None:
                 state.before, state.stepped = {}, ()
@@ -336,6 +339,7 @@ class Solids:
             self._voxelize(voxels)
             state.uncovered = self.present
         if moving:
+            self.reopened = [v.key for v in voxels] != [v.key for v in state.stepped]
             state.stepped = state.voxels
         return changed
 
@@ -349,7 +353,7 @@ class Solids:
         voxels = [way.voxelized((part - 1) / count, part / count, dt / count) for way in self._ways]
         self._state.stepped = voxels
         self._voxelize(voxels)
-        self._state.uncovered = self.on_way = True
+        self._state.uncovered = self.on_way = self.reopened = True
 
     def _travelling(self, way: Way) -> Way:
         """`way`, by the nearest image of a mesh that bends, or as of a solid that was put where it is."""

@@ -300,6 +300,9 @@ class Solver:
     def balance(self, dt: float) -> None:
         """Let viscosity, and last the pressure, act on the velocity for `dt` seconds."""
         u, variant, faces, openings = self.velocity, self.variant, self.solids.faces, self.solids.openings
+        if self.solids.reopened:
+            self.projection.reopen(dt, variant, openings, velocity=u, swelling=self.fire.swelling)
+            self.solids.reopened = False
         if self.settings.viscosity:
             with self.projection.holding(dt, variant, faces, velocity=u):
                 self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u)

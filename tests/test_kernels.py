@@ -125,6 +125,7 @@ PARAMETERS: dict[str, Any] = {
     "rounding": 0.05,
     "omega": 1.7,
     "colour": 1,
+    "most": 0.7,
     "ignition": 0.2,
     "growth": 0.6,
     "fuel_per_burn": 0.25,
@@ -233,7 +234,7 @@ class Case:
                 values *= np.where(self.solid > 0.5, 0.25, 1.0)
         if name == "drift":
             values[..., 3] = self.rng.random(shape[:3]) < 0.5
-        if name == "flame":
+        if name in ("flame", "wholes"):
             values = np.abs(values)
         if name == "points":  # in the box and a little outside
             values = self.single((self.rng.random(shape) * 1.2 - 0.1) * [*self.grid.cells, 0.0])

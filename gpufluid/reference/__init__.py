@@ -73,8 +73,10 @@ from gpufluid.reference.reductions import (
     largest_of_blocks,
     largest_speed,
     max_speed,
+    start_rows,
     sum_slices,
     sum_whole,
+    weaken,
 )
 from gpufluid.reference.sampling import (
     bounded_component,

@@ -8,6 +8,7 @@ from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
 from gpufluid.layout import BLOCK
 from gpufluid.reference.arrays import Array
+from gpufluid.reference.pressure import pressure_operator
 from gpufluid.reference.walls import open_bits
 
 
@@ -46,6 +47,29 @@ def balance(
     if variant.solids and openings is not None:
         out = np.where(open_bits(grid, openings) != 0, out, 0.0)
     return np.asarray(out)[..., None]
+
+
+def start_rows(
+    grid: Grid,
+    variant: Variant,
+    *,
+    pressure: Array,
+    divergence: Array,
+    scale: float,
+    openings: Array | None = None,
+) -> Array:
+    """Sums over the fluid of each row: the squares of what the pressure takes off, and is to take off."""
+    laplacian, diagonal = pressure_operator(grid, variant, pressure[..., 0], openings)
+    fluid = diagonal > 0.0
+    taken, asked = (np.where(fluid, each, 0.0) for each in (laplacian, scale * divergence[..., 0]))
+    return np.asarray(np.stack([taken**2, asked**2, 0 * taken, 0 * taken], -1).sum(2, keepdims=True))
+
+
+def weaken(grid: Grid, variant: Variant, *, pressure: Array, wholes: Array, most: float) -> Array:
+    """The pressure, taking off no more than `most` times what it is to take off (rms)."""
+    taken, asked, _, _ = wholes[0, 0, 0]
+    allowed = most**2 * asked
+    return np.asarray(pressure * (np.sqrt(allowed / taken) if taken > allowed else 1.0))
 
 
 def largest_of_blocks(values: Array) -> Array:
