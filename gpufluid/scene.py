@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpufluid.backend import release
 from gpufluid.checkpoint import saved_time
-from gpufluid.checks import finite_number, finite_triple, whole_number
+from gpufluid.checks import finite_number, finite_triple, radiance, whole_number
 from gpufluid.errors import GpufluidError, counted, each_once, named, several, told_of
 from gpufluid.files import named_file
 from gpufluid.flow_views import FlowView
@@ -438,12 +438,13 @@ class Scene:
         """Add smoke, heat or motion in `shape` once, in the next frame: a line, a curve, a drop of ink.
 
         density, color: added there altogether, not per second. temperature, velocity: set there. falloff:
-        metres outside the shape over which it fades; None: one cell.
+        metres outside the shape over which it fades; None: one cell. Raises GpufluidError naming the value.
         """
         target = self.fluid if fluid is None else fluid
         rate = 1.0 / self.dt if self.dt else 0.0
-        dye = None if color is None else (color[0] * rate, color[1] * rate, color[2] * rate)
-        emitter = Emitter(shape, density * rate, temperature, velocity, falloff, color=dye)
+        dye = None if color is None else tuple(rate * c for c in radiance(color, "color"))
+        smoke = rate * finite_number(density, "density", low=0.0)
+        emitter = Emitter(shape, smoke, temperature, velocity, falloff, color=dye)
         self._marks.append((target, target.emitters.add(emitter)))
 
     def stroke(self, start: Vector, end: Vector, hand: Hand | None = None) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpufluid.errors import GpufluidError, ShaderError, one_of
+from gpufluid.files import own_folder
 
 _INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"(?:\s+for\s+(\w+))?\s*(?://.*)?$')
 # "0:12(5): error", "0(12) : error", "ERROR: 0:12:", "FRAGMENT:0:12" are the forms drivers use
@@ -42,12 +43,8 @@ _NUMBERS |= {f"{kind}vec{n}": n for kind in ("", "i") for n in (2, 3, 4)}
 
 @cache
 def shader_root() -> Path:
-    """The folder of the GLSL files: in the installed package, else beside it in a checkout."""
-    package = Path(__file__).resolve().parent.parent
-    for root in (package / "glsl", package.parent / "glsl"):
-        if root.is_dir():
-            return root
-    raise ShaderError(f"the GLSL files are missing: no folder {package / 'glsl'}")
+    """The folder of the GLSL files. Raises GpufluidError where it is missing."""
+    return own_folder("glsl")
 
 
 def checked_prefix(prefix: str) -> str:
