@@ -24,7 +24,7 @@ from gpufluid.obstacles import Obstacle, as_now
 from gpufluid.provenance import Provenance
 from gpufluid.shapes import Capsule, Sphere
 from gpufluid.sources import Emitter, Source
-from gpufluid.vectors import Listed, Vector
+from gpufluid.vectors import Listed, Number, Real, RealOrNone, Vector, default
 from gpufluid.view import Camera, Fire, Light, Look, Picture, PointLight, Smoke
 
 Story = Iterator[Any]
@@ -76,8 +76,8 @@ class Scene:
     camera: Camera = None  # type: ignore[assignment]  # see __post_init__, and so of the light
     light: Light = None  # type: ignore[assignment]
     smoke: Smoke = field(default_factory=Smoke)
-    dt: float = 1.0 / 30.0
-    floor: float | None = None
+    dt: Real = default(1.0 / 30.0)
+    floor: RealOrNone = default(None)
     update: Callable[[Scene, float], None] | None = None
     title: str = "gpufluid"
     frame: int = 0
@@ -411,7 +411,7 @@ class Scene:
 
     # -- for stories -----------------------------------------------------------------------------------
 
-    def wait(self, seconds: float) -> Story:
+    def wait(self, seconds: Number) -> Story:
         """Let `seconds` > 0 pass in a story, at least one frame: ``yield from scene.wait(2.0)``.
 
         Raises GpufluidError for other seconds, with the first frame, and if `dt` is 0, as no time passes.
@@ -427,13 +427,13 @@ class Scene:
     def draw(
         self,
         shape: Source,
-        density: float = 0.0,
+        density: Number = 0.0,
         *,
         color: Vector | None = None,
-        temperature: float | None = None,
+        temperature: Number | None = None,
         velocity: Vector | None = None,
         fluid: Fluid | None = None,
-        falloff: float | None = None,
+        falloff: Number | None = None,
     ) -> None:
         """Add smoke, heat or motion in `shape` once, in the next frame: a line, a curve, a drop of ink.
 

@@ -29,7 +29,7 @@ from gpufluid.gl.state import Guest, own_depths
 from gpufluid.gl.targets import drawable
 from gpufluid.obstacles import Obstacle
 from gpufluid.render.camera import View, view_of
-from gpufluid.render.drawn_solids import DrawnSolids, Size
+from gpufluid.render.drawn_solids import DrawnSolids
 from gpufluid.render.frame_targets import CLEAR, FrameTargets
 from gpufluid.render.light_frame import LightFrame
 from gpufluid.render.opaque import Frame, OpaqueScene
@@ -40,7 +40,7 @@ from gpufluid.render.solid_travel import draw_travel
 from gpufluid.render.subject import FluidLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import DEPTH
-from gpufluid.vectors import Vector
+from gpufluid.vectors import Number, Real, Size, Vector
 from gpufluid.view import EXPOSURE, Background, Look, Picture, checked_background
 
 PAINT = (0.46, 0.115, 0.05)  # albedo of solids: terracotta
@@ -66,12 +66,14 @@ class FrameRenderer(Guest):
     that no picture can have, both when it is made and when that is set.
     """
 
+    exposure: Real
+
     def __init__(
         self,
         ctx: moderngl.Context,
         size: Size = (640, 360),
         *,
-        exposure: float = EXPOSURE,
+        exposure: Number = EXPOSURE,
         paint: Vector = PAINT,
         volume: VolumeRenderer | None = None,
         background: Background = "studio",
@@ -93,7 +95,7 @@ class FrameRenderer(Guest):
         self._passes = PicturePasses(self.volume)
         self._targets: FrameTargets
         self._released = False
-        self.size: Size = (0, 0)
+        self.size: tuple[int, int] = (0, 0)
         try:
             self.resize(size)
         except BaseException:
@@ -149,7 +151,7 @@ class FrameRenderer(Guest):
                 self._make(before)
             raise
 
-    def _make(self, size: Size) -> None:
+    def _make(self, size: tuple[int, int]) -> None:
         """Make the textures of pictures of `size` in place of those there are; none, where it fails."""
         self._free()
         self._targets = FrameTargets(self.device, size)
