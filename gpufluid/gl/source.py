@@ -141,7 +141,8 @@ class Source:
         """
         for name in names:
             word = re.compile(rf"\b{name}\b")
-            said = [n for n, line in enumerate(self._lines) if word.search(line.partition("//")[0])]
+            near = ((n, line) for n, line in enumerate(self._lines) if name in line)  # which is soon told
+            said = [n for n, line in near if word.search(line.partition("//")[0])]
             if len(said) == 1:
                 del self._lines[said[0]], self._origin[said[0]]
 
@@ -174,12 +175,15 @@ class Source:
         declared = {name for line in vertex._lines for _, name, *_ in _uniforms(line)}
         handed: dict[str, tuple[str, str]] = {}  # type and size, by name
         for line, origin in zip(self._lines, self._origin, strict=True):
-            lines, found = [line], _uniforms(line)
+            found = _uniforms(line)
+            if not found:
+                out._lines.append(line)
+                out._origin.append(origin)
+                continue
+            lines = [line]
             room -= sum(count for *_, count in found)
-            if (
-                found
-                and room >= 0
-                and all(name in declared or re.search(rf"\b{name}\b", there) is None for _, name, *_ in found)
+            if room >= 0 and all(
+                name in declared or re.search(rf"\b{name}\b", there) is None for _, name, *_ in found
             ):
                 lines.clear()
                 for kind, name, size, _ in found:
