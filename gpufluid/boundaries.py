@@ -9,7 +9,7 @@ from typing import Any
 from gpufluid.checks import finite_number, finite_triple, flag
 from gpufluid.errors import GpufluidError, named, near, one_of
 from gpufluid.settings import SLIPS
-from gpufluid.vectors import Triple, Vector
+from gpufluid.vectors import Real, RealOrNone, Triple, Vector, default
 
 SIDES = ("left", "right", "bottom", "top", "back", "front")  # x-, x+, y-, y+, z-, z+
 
@@ -28,7 +28,7 @@ class Wall:
 
     slip: str = "no"
     velocity: Vector = (0.0, 0.0, 0.0)
-    temperature: float | None = None
+    temperature: RealOrNone = default(None)
 
     def __post_init__(self) -> None:
         one_of(self.slip, SLIPS, "Wall.slip")
@@ -58,8 +58,8 @@ class Inflow:
     """
 
     velocity: Vector
-    density: float = 0.0
-    temperature: float | None = None
+    density: Real = default(0.0)
+    temperature: RealOrNone = default(None)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "velocity", finite_triple(self.velocity, "Inflow.velocity"))

@@ -62,13 +62,16 @@ PARTS = {
 OPTIONAL = {"scrolled"}  # of a box that stands elsewhere than it was made
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Taken:
     """The state of a fluid as it was, all of it in main memory, to be written when it is wanted."""
 
     text: bytes
     names: list[str]
     arrays: list[NDArray[Any]]
+
+    def __repr__(self) -> str:
+        return "the state taken of a fluid"
 
     def write(self, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
         """Write it to `path` and return that; see `Fluid.save`."""
@@ -81,6 +84,9 @@ class Taken:
                     member.write(npy_header(array.dtype.str, array.shape))
                     member.write(array.reshape(-1).view(np.uint8).data if array.size else b"")
         return Path(path)
+
+
+Kept = str | os.PathLike[str] | Taken  # a file, or what has not been written to one
 
 
 def take(fluid: Fluid, state: State, last_dt: float) -> Taken:
@@ -124,13 +130,13 @@ def take(fluid: Fluid, state: State, last_dt: float) -> Taken:
 
 def load(
     kind: type[Fluid],
-    path: str | os.PathLike[str],
+    source: Kept,
     ctx: moderngl.Context | None,
     backend: str | None,
     take_over: TakeOver,
 ) -> Fluid:
-    """Return the fluid in the file `path`; see `Fluid.load`."""
-    file, found = named_file(path), _contents(path)
+    """Return the fluid in `source`; see `Fluid.load`."""
+    file, found = _named(source), _contents(source)
     try:
         fluid = kind(
             found.grid,
@@ -157,9 +163,9 @@ def load(
     return fluid
 
 
-def restore(fluid: Fluid, path: str | os.PathLike[str], take_over: TakeOver) -> None:
-    """Bring `fluid` to the state in the file `path`; see `Fluid.restore`."""
-    file, found = named_file(path), _contents(path)
+def restore(fluid: Fluid, source: Kept, take_over: TakeOver) -> None:
+    """Bring `fluid` to the state in `source`; see `Fluid.restore`."""
+    file, found = _named(source), _contents(source)
     obstacles = list(fluid.obstacles)
     made = fluid.made
     if found.grid != made:
@@ -252,11 +258,15 @@ def saved_time(path: str | os.PathLike[str]) -> float:
     return _contents(path).numbers["time"]
 
 
-def _contents(path: str | os.PathLike[str]) -> Contents:
-    """Read a file. Raises GpufluidError for one that is missing, or is no checkpoint."""
-    file = named_file(path)
+def _named(source: Kept) -> Path | Taken:
+    return source if isinstance(source, Taken) else named_file(source)
+
+
+def _contents(source: Kept) -> Contents:
+    """Read what was saved. Raises GpufluidError for a file that is missing, or is no checkpoint."""
+    file = _named(source)
     try:
-        header, arrays = _read(file)
+        header, arrays = (json.loads(file.text), file.arrays) if isinstance(file, Taken) else _read(file)
         read = Reader(header["meshes"], lambda n: arrays[index(n, len(arrays), "array")])
         grid = read.one(header["grid"], Grid)
         scrolled = whole_triple(header.get("scrolled", (0, 0, 0)), "scrolled", FARTHEST)
@@ -286,7 +296,7 @@ def _contents(path: str | os.PathLike[str]) -> Contents:
     )
 
 
-def _damaged(file: Path, error: Exception) -> GpufluidError:
+def _damaged(file: Path | Taken, error: Exception) -> GpufluidError:
     reason = " ".join(f"{type(error).__name__} {error}".split())
     return GpufluidError(f"{file}: is no gpufluid checkpoint, or a damaged one ({reason})")
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError
-from gpufluid.vectors import Counts, Number, Pair, Vector
+from gpufluid.vectors import Counts, Number, Pair, Size, Vector
 
 LARGEST = 3.4e38  # what single precision holds
 MAX_SIDE = 16384  # pixels, of H.264 and of most GL drivers
@@ -144,7 +144,7 @@ def whole_number(value: int, name: str, *, low: int | None = None, high: int | N
     return int(value)
 
 
-def check_size(size: tuple[int, int], limit: int = MAX_SIDE) -> tuple[int, int]:
+def check_size(size: Size, limit: int = MAX_SIDE) -> tuple[int, int]:
     """Return `size` if a picture (width, height) can have it, or raise naming the limit."""
     try:
         width, height = (int(n) for n in size)

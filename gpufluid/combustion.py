@@ -27,6 +27,7 @@ from functools import partial
 
 from gpufluid.checks import finite_number
 from gpufluid.errors import named
+from gpufluid.vectors import Real, default
 
 MOST_GROWTH = 1e18  # s: burns all fuel in any step, and its product with a temperature is no infinity
 LARGEST_EXPONENT = 80.0
@@ -55,13 +56,13 @@ class Combustion:
     the number and its limit.
     """
 
-    ignition_temperature: float = 0.05
-    burn_per_temperature: float = 4.0
-    fuel_per_burn: float = 0.25
-    heat_per_burn: float = 5.0
-    smoke_per_burn: float = 0.5
-    expansion_per_burn: float = 1.0
-    radiation: float = 0.0
+    ignition_temperature: Real = default(0.05)
+    burn_per_temperature: Real = default(4.0)
+    fuel_per_burn: Real = default(0.25)
+    heat_per_burn: Real = default(5.0)
+    smoke_per_burn: Real = default(0.5)
+    expansion_per_burn: Real = default(1.0)
+    radiation: Real = default(0.0)
 
     def __post_init__(self) -> None:
         keep = partial(object.__setattr__, self)  # as Python's own number, see `Settings`

@@ -30,6 +30,21 @@ def abandon() -> None:
             path.unlink(missing_ok=True)
 
 
+def own_folder(name: str) -> Path:
+    """A folder of the engine's own: in the installed package, else beside it in a checkout.
+
+    Raises GpufluidError where it is missing, as it is for a program in a zip file.
+    """
+    package = Path(__file__).resolve().parent
+    for folder in (package / name, package.parent / name):
+        if folder.is_dir():
+            return folder
+    packed = next((folder for folder in package.parents if folder.is_file()), None)
+    if packed is not None:
+        raise GpufluidError(f"gpufluid cannot run inside {packed}: unpack it, or install it by pip")
+    raise GpufluidError(f"gpufluid's folder {name!r} is missing: no {package / name}")
+
+
 def partial_path(path: Path) -> Path:
     """Return a name beside `path` that nobody else has, to write under until the file is whole.
 

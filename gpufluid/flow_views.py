@@ -29,7 +29,7 @@ from gpufluid.errors import GpufluidError, each_once, named, near, one_of, sever
 from gpufluid.grid import AXES
 from gpufluid.shapes import HALF_SPACE, Box, Capsule, Cylinder, Sphere, direction
 from gpufluid.sources import Emitter
-from gpufluid.vectors import Counts, Pair, Vector
+from gpufluid.vectors import Counts, Pair, Real, RealOrNone, Vector, default
 
 SolidShape = Sphere | Box | Cylinder | Capsule
 FIELDS = (
@@ -57,12 +57,12 @@ class ParticleSource(Checked):
     """
 
     shape: SolidShape | Emitter
-    rate: float | None = None
-    share: float = 1.0
+    rate: RealOrNone = default(None)
+    share: Real = default(1.0)
     color: Vector | None = None
     last_color: Vector | None = None
     velocity: Vector | None = None
-    spread: float = 0.0
+    spread: Real = default(0.0)
     active: bool = True
 
     def check(self) -> None:
@@ -295,21 +295,21 @@ class ParticlesView(FlowView):
     MADE, FIXED = "Particles", ("count", "seed", "sources")
     count: int = _whole(100_000, 1, 1 << 24)
     sources: Sequence[ParticleSource] = ()
-    life: float = _number(2.0, above=0.0)
+    life: Real = _number(2.0, above=0.0)
     seed: int = _whole(0, 0, (1 << 24) - 1)
     color: str = _name("source", "source", *FIELDS)
-    size: float = _number(2.5, above=0.0)
+    size: Real = _number(2.5, above=0.0)
     unit: str = _name("pixels", "pixels", "metres")
     blend: str = _name("additive", "additive", "alpha")
-    opacity: float = _share(0.2)
+    opacity: Real = _share(0.2)
     colors: str | None = _name(None, *MAPS, None)
     range: Pair | None = dataclasses.field(default=None, metadata=RANGE)
     legend: bool = _flag(False)
-    response: float = _number(0.0, low=0.0)
-    fall: float = _number(0.0, low=-np.inf)
-    bounce: float = _share(0.0)
-    vary: float = _share(0.0)
-    streak: float = _number(0.0, low=0.0)
+    response: Real = _number(0.0, low=0.0)
+    fall: Real = _number(0.0, low=-np.inf)
+    bounce: Real = _share(0.0)
+    vary: Real = _share(0.0)
+    streak: Real = _number(0.0, low=0.0)
     veiled: bool = _flag(True)
 
     def check(self) -> None:
@@ -338,9 +338,9 @@ class _Lines(FlowView):
     FIXED: ClassVar[tuple[str, ...]] = ("points", "seeds")
     seeds: Seeds | ArrayLike = ()
     points: int = _whole(192, 2, 8192)
-    line_width: float = _number(2.0, above=0.0)
-    fade: float = _share(0.25)
-    opacity: float = _share(1.0)
+    line_width: Real = _number(2.0, above=0.0)
+    fade: Real = _share(0.25)
+    opacity: Real = _share(1.0)
     colors: str | None = _name(None, *MAPS, None)
     range: Pair | None = dataclasses.field(default=None, metadata=RANGE)
     legend: bool = _flag(False)
@@ -367,7 +367,7 @@ class StreamlinesView(_Lines):
     """
 
     MADE, FIXED = "Streamlines", ("points", "seeds", "both")
-    step: float = _number(0.5, above=0.0, most=1.0)
+    step: Real = _number(0.5, above=0.0, most=1.0)
     both: bool = _flag(True)
 
 
@@ -381,7 +381,7 @@ class StreakLinesView(_Lines):
 
     MADE = "StreakLines"
     points: int = _whole(128, 2, 8192)
-    interval: float | None = _number(None, above=0.0)
+    interval: RealOrNone = _number(None, above=0.0)
 
 
 @named
@@ -393,10 +393,10 @@ class GlyphsView(FlowView):
     """
 
     MADE = "Glyphs"
-    spacing: float | None = _number(None, low=1.0)
+    spacing: RealOrNone = _number(None, low=1.0)
     axis: str | None = _name(None, *AXES, None)
-    position: float | None = _number(None, low=-np.inf)
-    length: float | None = _number(None, above=0.0)
+    position: RealOrNone = _number(None, low=-np.inf)
+    length: RealOrNone = _number(None, above=0.0)
     colors: str | None = _name(None, *MAPS, None)
     range: Pair | None = dataclasses.field(default=None, metadata=RANGE)
     legend: bool = _flag(False)
@@ -413,12 +413,12 @@ class SliceView(FlowView):
     MADE = "SlicePlane"
     field: str = _name("speed", *FIELDS)
     axis: str = _name("z", *AXES)
-    position: float | None = _number(None, low=-np.inf)
+    position: RealOrNone = _number(None, low=-np.inf)
     point: Vector | None = None
     normal: Vector | None = None
     colors: str | None = _name(None, *MAPS, None)
     range: Pair | None = dataclasses.field(default=None, metadata=RANGE)
-    opacity: float = _share(1.0)
+    opacity: Real = _share(1.0)
     contours: int = _whole(0, 0, 100)
     legend: bool = _flag(True)
 
@@ -440,7 +440,7 @@ class IsoSurfaceView(FlowView):
 
     MADE = "IsoSurface"
     field: str = _name("density", *FIELDS)
-    level: float | None = _number(None, low=-np.inf)
+    level: RealOrNone = _number(None, low=-np.inf)
     color: Vector = dataclasses.field(default=(0.80, 0.82, 0.86), metadata=COLOR)
     smooth: bool = _flag(True)
 
@@ -459,5 +459,5 @@ class VoxelsView(FlowView):
     surface: bool = _flag(False)
     color: Vector = dataclasses.field(default=(0.36, 0.78, 0.86), metadata=COLOR)
     surface_color: Vector = dataclasses.field(default=(0.72, 0.36, 0.22), metadata=COLOR)
-    fill: float = _number(0.84, above=0.0, most=1.0)
-    line_width: float = _number(1.0, above=0.0)
+    fill: Real = _number(0.84, above=0.0, most=1.0)
+    line_width: Real = _number(1.0, above=0.0)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.backend import Backend, release
 from gpufluid.boundaries import Boundaries, Side
-from gpufluid.checkpoint import Contents, Taken, load, restore, take
+from gpufluid.checkpoint import Contents, Kept, Taken, load, restore, take
 from gpufluid.checks import finite_number, finite_triple, whole_triple
 from gpufluid.derived import Derived
 from gpufluid.diagnostics import Diagnostics, measure
@@ -461,7 +461,8 @@ class Fluid(Handle):
     def take_state(self) -> Taken:
         """Read the state as it is now, and return it: its ``write(path, overwrite)`` is as `save`.
 
-        It may be written later, and in another thread. Raises GpufluidError for what no file can hold.
+        It may be written later, and in another thread; `restore` and `load` take it as it is. Raises
+        GpufluidError for what no file can hold.
         """
         for thing in (*self.emitters, *self.obstacles, *self.forces):
             thing.check()
@@ -472,14 +473,15 @@ class Fluid(Handle):
     @classmethod
     def load(
         cls,
-        path: str | os.PathLike[str],
+        path: Kept,
         ctx: moderngl.Context | None = None,
         backend: str | None = None,
     ) -> Fluid:
         """Return the fluid in a file of `save`. On the same device it continues bit for bit as the saved one.
 
-        ctx: as in the constructor. backend: as in the constructor; None: the one the saved fluid ran on. On
-        another backend or device the state is the same, and the steps differ by their rounding.
+        path: or what `take_state` has returned. ctx: as in the constructor. backend: as in the constructor;
+        None: the one the saved fluid ran on. On another backend or device the state is the same, and the
+        steps differ by their rounding.
         Raises GpufluidError for a file that is missing, cut short, altered, or of another version, before any
         field is made, and as the constructor does.
         """
@@ -487,12 +489,12 @@ class Fluid(Handle):
 
     @at_work
     @between_steps
-    def restore(self, path: str | os.PathLike[str]) -> None:
+    def restore(self, path: Kept) -> None:
         """Take the state from a file of `save`, of a fluid with this one's grid and as many obstacles.
 
-        Emitters, obstacles, forces, sides and settings stay this fluid's own: a program that has made them
-        again continues, bit for bit if they are the same. Colour and flames that are not in the file become
-        0. Raises GpufluidError as `load` does.
+        path: or what `take_state` has returned. Emitters, obstacles, forces, sides and settings stay this
+        fluid's own: a program that has made them again continues, bit for bit if they are the same. Colour
+        and flames that are not in the file become 0. Raises GpufluidError as `load` does.
         """
         restore(self, path, type(self)._take_over)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gpufluid.checks import Checked, finite_number, radiance
 from gpufluid.errors import named
-from gpufluid.vectors import Vector
+from gpufluid.vectors import Real, RealOrNone, Vector, default
 
 REACH = 0.03  # of the box's longest side, where a hand has no reach of its own
 
@@ -23,11 +23,11 @@ class Hand(Checked):
     Raises GpufluidError naming the field and its limit.
     """
 
-    reach: float | None = None
-    push: float = 1.0
-    density: float = 8.0
+    reach: RealOrNone = default(None)
+    push: Real = default(1.0)
+    density: Real = default(8.0)
     color: Vector | None = None
-    temperature: float | None = None
+    temperature: RealOrNone = default(None)
 
     def check(self) -> None:
         """Raise GpufluidError naming the first field that no hand can have."""

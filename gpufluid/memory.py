@@ -22,7 +22,7 @@ def main_memory() -> int | None:
     with suppress(AttributeError, OSError, ValueError):  # Windows has no sysconf
         found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     with suppress(OSError, ValueError):
-        found.append(int(GROUP_LIMIT.read_text()))
+        found.append(int(GROUP_LIMIT.read_text(encoding="ascii")))
     return min((n for n in found if n > 0), default=None)
 
 

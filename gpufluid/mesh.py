@@ -17,7 +17,7 @@ from gpufluid.errors import GpufluidError, counted, named
 from gpufluid.mesh_files import read_triangles
 from gpufluid.mesh_forms import icosahedron, split_in_four, trefoil_curve, tube_round, turned
 from gpufluid.shapes import Capsule, placed_points, positive_triple
-from gpufluid.vectors import Floats, Vector
+from gpufluid.vectors import Floats, Number, Vector
 
 MESH_SUFFIXES = (".glb", ".obj", ".ply", ".stl")
 
@@ -89,7 +89,7 @@ class Mesh:
             raise GpufluidError(f"mesh file {file}: {error}") from None
 
     @classmethod
-    def icosphere(cls, subdivisions: int = 4, radius: float = 1.0, center: Vector = (0.0, 0.0, 0.0)) -> Mesh:
+    def icosphere(cls, subdivisions: int = 4, radius: Number = 1.0, center: Vector = (0.0, 0.0, 0.0)) -> Mesh:
         """A closed sphere of 20 * 4**subdivisions near-equal triangles, its vertices on the sphere.
 
         subdivisions: 0 (an icosahedron) to 7. radius, center: metres. Raises GpufluidError for others.
@@ -119,8 +119,8 @@ class Mesh:
     @classmethod
     def cylinder(
         cls,
-        radius: float = 0.5,
-        height: float = 1.0,
+        radius: Number = 0.5,
+        height: Number = 1.0,
         sides: int = 48,
         center: Vector = (0.0, 0.0, 0.0),
     ) -> Mesh:
@@ -142,7 +142,7 @@ class Mesh:
         cls,
         start: Vector = (0.0, -0.5, 0.0),
         end: Vector = (0.0, 0.5, 0.0),
-        radius: float = 0.25,
+        radius: Number = 0.25,
         sides: int = 48,
     ) -> Mesh:
         """A closed capsule of `radius` round the line from `start` to `end`; metres.
@@ -161,8 +161,8 @@ class Mesh:
     @classmethod
     def torus(
         cls,
-        radius: float = 1.0,
-        tube: float = 0.3,
+        radius: Number = 1.0,
+        tube: Number = 0.3,
         segments: int = 96,
         sides: int = 32,
         center: Vector = (0.0, 0.0, 0.0),
@@ -186,7 +186,7 @@ class Mesh:
         return cls(*tube_round(radius * outward + offset, tangents, tube, sides))
 
     @classmethod
-    def trefoil(cls, tube: float = 0.07, segments: int = 192, sides: int = 20) -> Mesh:
+    def trefoil(cls, tube: Number = 0.07, segments: int = 192, sides: int = 20) -> Mesh:
         """A closed tube round a trefoil knot, its longest edge 1 m, its bounding box centred on the origin.
 
         The knot lies in the xy plane: (sin t + 2 sin 2t, cos t - 2 cos 2t, -sin 3t), scaled.
@@ -265,7 +265,7 @@ class Mesh:
         normals.flags.writeable = False
         return normals
 
-    def fitted(self, size: float, center: Vector = (0.0, 0.0, 0.0)) -> Mesh:
+    def fitted(self, size: Number, center: Vector = (0.0, 0.0, 0.0)) -> Mesh:
         """This mesh scaled and moved: `size` is the longest edge of its bounding box, `center` its middle;
         metres.
 

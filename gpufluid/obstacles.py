@@ -13,7 +13,7 @@ from gpufluid.errors import GpufluidError, named, one_of
 from gpufluid.mesh import Mesh
 from gpufluid.settings import SLIPS
 from gpufluid.shapes import Analytic, positive_triple, rotation_matrix
-from gpufluid.vectors import Floats, Triple, Vector
+from gpufluid.vectors import Floats, Number, Real, RealOrNone, Triple, Vector, default
 
 Shape = Analytic | Mesh
 
@@ -59,15 +59,15 @@ class Obstacle(Checked):
     shape: Shape
     position: Vector = (0.0, 0.0, 0.0)
     rotation: ArrayLike | None = None
-    scale: float | Vector = 1.0
+    scale: Number | Vector = 1.0
     velocity: Vector = (0.0, 0.0, 0.0)
     spin: Vector = (0.0, 0.0, 0.0)
-    temperature: float | None = None
-    heating: float = 10.0
+    temperature: RealOrNone = default(None)
+    heating: Real = default(10.0)
     visible: bool = True
     slip: str = "no"
     color: Vector | None = None
-    gloss: float = 1.0
+    gloss: Real = default(1.0)
     emission: Vector = (0.0, 0.0, 0.0)
 
     def check(self) -> None:
@@ -123,7 +123,7 @@ def as_now(obstacle: Obstacle) -> Obstacle:
     return same
 
 
-def _scale_triple(scale: float | Vector) -> Triple:
+def _scale_triple(scale: Number | Vector) -> Triple:
     """The scale of an obstacle, a number or three of them, > 0, as three floats; or raise naming it."""
     if not isinstance(scale, list | tuple) and np.ndim(scale) == 0:
         number = finite_number(scale, "Obstacle.scale", above=0.0)  # type: ignore[arg-type]

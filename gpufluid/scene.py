@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpufluid.backend import release
 from gpufluid.checkpoint import saved_time
-from gpufluid.checks import finite_number, finite_triple, whole_number
+from gpufluid.checks import finite_number, finite_triple, radiance, whole_number
 from gpufluid.errors import GpufluidError, counted, each_once, named, several, told_of
 from gpufluid.files import named_file
 from gpufluid.flow_views import FlowView
@@ -24,7 +24,7 @@ from gpufluid.obstacles import Obstacle, as_now
 from gpufluid.provenance import Provenance
 from gpufluid.shapes import Capsule, Sphere
 from gpufluid.sources import Emitter, Source
-from gpufluid.vectors import Listed, Vector
+from gpufluid.vectors import Listed, Number, Real, RealOrNone, Vector, default
 from gpufluid.view import Camera, Fire, Light, Look, Picture, PointLight, Smoke
 
 Story = Iterator[Any]
@@ -76,8 +76,8 @@ class Scene:
     camera: Camera = None  # type: ignore[assignment]  # see __post_init__, and so of the light
     light: Light = None  # type: ignore[assignment]
     smoke: Smoke = field(default_factory=Smoke)
-    dt: float = 1.0 / 30.0
-    floor: float | None = None
+    dt: Real = default(1.0 / 30.0)
+    floor: RealOrNone = default(None)
     update: Callable[[Scene, float], None] | None = None
     title: str = "gpufluid"
     frame: int = 0
@@ -411,7 +411,7 @@ class Scene:
 
     # -- for stories -----------------------------------------------------------------------------------
 
-    def wait(self, seconds: float) -> Story:
+    def wait(self, seconds: Number) -> Story:
         """Let `seconds` > 0 pass in a story, at least one frame: ``yield from scene.wait(2.0)``.
 
         Raises GpufluidError for other seconds, with the first frame, and if `dt` is 0, as no time passes.
@@ -427,23 +427,24 @@ class Scene:
     def draw(
         self,
         shape: Source,
-        density: float = 0.0,
+        density: Number = 0.0,
         *,
         color: Vector | None = None,
-        temperature: float | None = None,
+        temperature: Number | None = None,
         velocity: Vector | None = None,
         fluid: Fluid | None = None,
-        falloff: float | None = None,
+        falloff: Number | None = None,
     ) -> None:
         """Add smoke, heat or motion in `shape` once, in the next frame: a line, a curve, a drop of ink.
 
         density, color: added there altogether, not per second. temperature, velocity: set there. falloff:
-        metres outside the shape over which it fades; None: one cell.
+        metres outside the shape over which it fades; None: one cell. Raises GpufluidError naming the value.
         """
         target = self.fluid if fluid is None else fluid
         rate = 1.0 / self.dt if self.dt else 0.0
-        dye = None if color is None else (color[0] * rate, color[1] * rate, color[2] * rate)
-        emitter = Emitter(shape, density * rate, temperature, velocity, falloff, color=dye)
+        dye = None if color is None else tuple(rate * c for c in radiance(color, "color"))
+        smoke = rate * finite_number(density, "density", low=0.0)
+        emitter = Emitter(shape, smoke, temperature, velocity, falloff, color=dye)
         self._marks.append((target, target.emitters.add(emitter)))
 
     def stroke(self, start: Vector, end: Vector, hand: Hand | None = None) -> None:

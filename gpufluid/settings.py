@@ -19,7 +19,7 @@ from gpufluid.solvers import (
     PressureSolver,
     RedBlackSOR,
 )
-from gpufluid.vectors import Vector
+from gpufluid.vectors import Real, RealOrNone, Vector, default
 
 SOLVERS = (Jacobi, ChebyshevJacobi, RedBlackSOR, ConjugateGradient, Multigrid, FFT)
 
@@ -87,22 +87,22 @@ class Settings:
     trace: str = "rk2"
     limiter: str | None = "clamp"
     sampler: str = "exact"
-    cfl: float | None = 5.0
+    cfl: RealOrNone = default(5.0)
     max_substeps: int = 4
     pressure: (
         Jacobi | ChebyshevJacobi | RedBlackSOR | ConjugateGradient | Multigrid | FFT | PressureSolver
     ) = field(default_factory=Jacobi)
     warm_start: bool = True
-    vorticity_confinement: float = 0.0
-    buoyancy: float = 1.0
-    weight: float = 0.0
-    ambient_temperature: float = 0.0
-    viscosity: float = 0.0
-    thermal_diffusivity: float = 0.0
-    density_diffusivity: float = 0.0
+    vorticity_confinement: Real = default(0.0)
+    buoyancy: Real = default(1.0)
+    weight: Real = default(0.0)
+    ambient_temperature: Real = default(0.0)
+    viscosity: Real = default(0.0)
+    thermal_diffusivity: Real = default(0.0)
+    density_diffusivity: Real = default(0.0)
     up: Vector = (0.0, 1.0, 0.0)
-    density_dissipation: float = 0.0
-    cooling: float = 0.0
+    density_dissipation: Real = default(0.0)
+    cooling: Real = default(0.0)
     combustion: Combustion | None = None
     solve_velocity: bool = True
     skip_empty: bool = True

@@ -18,7 +18,7 @@ from gpufluid.checks import (
     real_array,
 )
 from gpufluid.errors import GpufluidError, named
-from gpufluid.vectors import Floats, Triple, Vector
+from gpufluid.vectors import Floats, Real, Triple, Vector, default
 
 # A rotation kept in float32 and turned a few thousand times still passes; a scale of 0.1 % does not.
 ROTATION_TOLERANCE = 1e-4
@@ -97,7 +97,7 @@ class Sphere:
     """
 
     center: Vector = (0.0, 0.0, 0.0)
-    radius: float = 1.0
+    radius: Real = default(1.0)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "center", finite_triple(self.center, "Sphere.center"))
@@ -158,8 +158,8 @@ class Cylinder:
     """
 
     center: Vector = (0.0, 0.0, 0.0)
-    radius: float = 0.5
-    height: float = 1.0
+    radius: Real = default(0.5)
+    height: Real = default(1.0)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "center", finite_triple(self.center, "Cylinder.center"))
@@ -183,7 +183,7 @@ class Capsule:
 
     start: Vector = (0.0, -0.5, 0.0)
     end: Vector = (0.0, 0.5, 0.0)
-    radius: float = 0.25
+    radius: Real = default(0.25)
 
     def __post_init__(self) -> None:
         for name in ("start", "end"):

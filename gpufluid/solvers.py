@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from gpufluid.checks import finite_number, whole_number
 from gpufluid.errors import GpufluidError, named, one_of
+from gpufluid.vectors import Real, RealOrNone, default
 
 PRECONDITIONERS = ("multigrid", "gauss-seidel")
 
@@ -66,8 +67,8 @@ class Jacobi:
     """
 
     iterations: int = 40
-    weight: float = 1.0
-    tolerance: float | None = None
+    weight: Real = default(1.0)
+    tolerance: RealOrNone = default(None)
 
     def __post_init__(self) -> None:
         _keep_count(self, "iterations")
@@ -91,7 +92,7 @@ class ChebyshevJacobi:
     """
 
     iterations: int = 40
-    tolerance: float | None = None
+    tolerance: RealOrNone = default(None)
 
     def __post_init__(self) -> None:
         _keep_count(self, "iterations")
@@ -111,8 +112,8 @@ class RedBlackSOR:
     """
 
     iterations: int = 40
-    omega: float = 1.7
-    tolerance: float | None = None
+    omega: Real = default(1.7)
+    tolerance: RealOrNone = default(None)
 
     def __post_init__(self) -> None:
         _keep_count(self, "iterations")
@@ -140,7 +141,7 @@ class ConjugateGradient:
     """
 
     iterations: int = 100
-    tolerance: float | None = 1e-4
+    tolerance: RealOrNone = default(1e-4)
     preconditioner: str = "multigrid"
 
     def __post_init__(self) -> None:
@@ -174,7 +175,7 @@ class Multigrid:
 
     cycles: int = 2
     sweeps: int = 1
-    tolerance: float | None = None
+    tolerance: RealOrNone = default(None)
 
     def __post_init__(self) -> None:
         _keep_count(self, "cycles")

@@ -30,7 +30,7 @@ from gpufluid.grid import CellBox
 from gpufluid.image_files import read_image
 from gpufluid.mesh import Mesh
 from gpufluid.shapes import Analytic, rotation_matrix
-from gpufluid.vectors import Floats, Pair, Vector
+from gpufluid.vectors import Floats, Number, Pair, Real, RealOrNone, Vector, default
 
 EDGES = ("gaussian", "hard")
 BEZIER_PARTS = 32  # straight parts of a cubic: off the curve by at most 1e-3 of its longest second difference
@@ -44,7 +44,7 @@ class Line:
     Raises GpufluidError naming the value and its limit.
     """
 
-    def __init__(self, points: ArrayLike, radius: float = 0.05) -> None:
+    def __init__(self, points: ArrayLike, radius: Number = 0.05) -> None:
         self.points: Final = finite_points(points, "Line.points", "two")
         self.radius: Final = finite_number(radius, "Line.radius", above=0.0)
 
@@ -65,7 +65,7 @@ class Bezier:
     Drawn as 32 straight parts a curve. Raises GpufluidError naming the value and its limit.
     """
 
-    def __init__(self, points: ArrayLike, radius: float = 0.05) -> None:
+    def __init__(self, points: ArrayLike, radius: Number = 0.05) -> None:
         self.points: Final = finite_points(points, "Bezier.points", "two")
         self.radius: Final = finite_number(radius, "Bezier.radius", above=0.0)
         if len(self.points) % 3 != 1:
@@ -95,7 +95,7 @@ class Surface:
     Raises GpufluidError naming the value and its limit.
     """
 
-    def __init__(self, mesh: Mesh, thickness: float | None = None) -> None:
+    def __init__(self, mesh: Mesh, thickness: Number | None = None) -> None:
         if not isinstance(mesh, Mesh):
             raise GpufluidError(f"Surface.mesh must be a gf.Mesh, got {mesh!r}")
         self.mesh: Final = mesh
@@ -124,7 +124,7 @@ class Image:
         source: str | os.PathLike[str] | ArrayLike,
         center: Vector = (0.0, 0.0, 0.0),
         size: Pair = (1.0, 1.0),
-        thickness: float | None = None,
+        thickness: Number | None = None,
     ) -> None:
         self.pixels: Final = _luminance(source)
         self.center: Final = finite_triple(center, "Image.center")
@@ -216,16 +216,16 @@ class Emitter(Checked):
     """
 
     shape: Source
-    density: float = 0.0
-    temperature: float | None = None
+    density: Real = default(0.0)
+    temperature: RealOrNone = default(None)
     velocity: Vector | None = None
-    falloff: float | None = None
+    falloff: RealOrNone = default(None)
     active: bool = True
-    fuel: float = 0.0
+    fuel: Real = default(0.0)
     edge: str = "gaussian"
-    noise: float = 0.0
-    noise_size: float | None = None
-    noise_time: float = 0.25
+    noise: Real = default(0.0)
+    noise_size: RealOrNone = default(None)
+    noise_time: Real = default(0.25)
     seed: int = 0
     position: Vector = (0.0, 0.0, 0.0)
     rotation: ArrayLike | None = None

@@ -15,7 +15,7 @@ from gpufluid.checks import Checked, finite_number, finite_triple, flag, held, r
 from gpufluid.errors import GpufluidError, named
 from gpufluid.shapes import direction
 from gpufluid.sources import MAX_SEED
-from gpufluid.vectors import Floats, Vector
+from gpufluid.vectors import Floats, Real, Vector, default
 
 AT_ONCE = 1e30  # a rate times dt above which single precision may hold it as infinite
 NARROWEST = 1e12  # 1/m: its square too is held in single precision
@@ -37,10 +37,10 @@ class Wind(Checked):
     """
 
     velocity: Vector
-    rate: float = 1.0
+    rate: Real = default(1.0)
     active: bool = True
     center: Vector | None = None
-    radius: float = 0.25
+    radius: Real = default(0.25)
 
     def check(self) -> None:
         """Raise GpufluidError naming the first field that no wind can have."""
@@ -72,8 +72,8 @@ class Vortex(Checked):
 
     center: Vector
     axis: Vector = (0.0, 1.0, 0.0)
-    strength: float = 1.0
-    radius: float = 0.25
+    strength: Real = default(1.0)
+    radius: Real = default(0.25)
     active: bool = True
 
     def check(self) -> None:
@@ -103,8 +103,8 @@ class Attractor(Checked):
     """
 
     center: Vector
-    strength: float = 1.0
-    radius: float = 0.25
+    strength: Real = default(1.0)
+    radius: Real = default(0.25)
     active: bool = True
 
     def check(self) -> None:
@@ -144,13 +144,13 @@ class Turbulence(Checked):
     Raises GpufluidError naming the field and what it should be.
     """
 
-    strength: float = 1.0
-    size: float = 0.5
-    time: float = 1.0
+    strength: Real = default(1.0)
+    size: Real = default(0.5)
+    time: Real = default(1.0)
     seed: int = 0
     active: bool = True
     center: Vector | None = None
-    radius: float = 0.25
+    radius: Real = default(0.25)
 
     def check(self) -> None:
         """Raise GpufluidError naming the first field that no turbulence can have."""
@@ -174,7 +174,7 @@ class ForceField(Checked):
     """
 
     values: ArrayLike
-    strength: float = 1.0
+    strength: Real = default(1.0)
     active: bool = True
 
     def __repr__(self) -> str:

@@ -17,6 +17,25 @@ if TYPE_CHECKING:  # what users give, who may keep everything in arrays
     Pair = Sequence[float] | NDArray[Any]
     Counts = Sequence[int] | NDArray[Any]
     Vectors = Sequence[Vector] | NDArray[Any]
+    Size = Sequence[int] | NDArray[Any]  # (width, height)
+
+    class Real:
+        """A field that is given as any number and read as a float."""
+
+        def __get__(self, owner: Any, kind: Any) -> float: ...
+        def __set__(self, owner: Any, value: Number) -> None: ...
+
+    class RealOrNone:
+        """A field that is given as any number or None, and read as a float or None."""
+
+        def __get__(self, owner: Any, kind: Any) -> float | None: ...
+        def __set__(self, owner: Any, value: Number | None) -> None: ...
+
+    class Pixels:
+        """A field that is given as any two whole numbers and read as (width, height)."""
+
+        def __get__(self, owner: Any, kind: Any) -> tuple[int, int]: ...
+        def __set__(self, owner: Any, size: Size) -> None: ...
 
     class Listed(Generic[Thing]):
         """A field that is given as any sequence and read as a list, which may be added to."""
@@ -25,5 +44,13 @@ if TYPE_CHECKING:  # what users give, who may keep everything in arrays
         def __set__(self, owner: Any, things: Sequence[Thing]) -> None: ...
 
 else:  # what scene files and panels read in their place
-    Number, Vector, Pair = float, Triple, tuple[float, float]
+    Number = Real = float
+    RealOrNone = float | None
+    Vector, Pair = Triple, tuple[float, float]
+    Size = Pixels = tuple[int, int]
     Counts, Vectors, Listed = tuple[int, int, int], tuple[Triple, ...], list
+
+
+def default(value: Any) -> Any:
+    """`value` as what a field begins with, whose type is told by what may be given for it."""
+    return value

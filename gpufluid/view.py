@@ -27,7 +27,7 @@ from gpufluid.checks import (
 )
 from gpufluid.errors import GpufluidError, each_once, named, one_of, short
 from gpufluid.image_files import read_image
-from gpufluid.vectors import Triple, Vector, Vectors
+from gpufluid.vectors import Pixels, Real, Triple, Vector, Vectors, default
 
 MOST_LIGHTS = 4  # beside the sun
 EXPOSURE = 0.95  # factor on radiance before the tone map
@@ -60,12 +60,12 @@ class Camera(Checked):
     """
 
     target: Vector = (0.0, 0.0, 0.0)
-    distance: float = 2.0
-    azimuth: float = 0.0
-    elevation: float = 10.0
-    fov: float = 35.0
-    near: float = 0.01
-    far: float = 100.0
+    distance: Real = default(2.0)
+    azimuth: Real = default(0.0)
+    elevation: Real = default(10.0)
+    fov: Real = default(35.0)
+    near: Real = default(0.01)
+    far: Real = default(100.0)
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value a picture cannot be made with."""
@@ -281,7 +281,7 @@ class PointLight(Checked):
 
     position: Vector
     color: Vector = (1.0, 0.9, 0.75)
-    radius: float = 0.05
+    radius: Real = default(0.05)
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that no light has."""
@@ -306,8 +306,8 @@ class SpotLight(PointLight):
     """
 
     direction: Vector = (0.0, -1.0, 0.0)
-    angle: float = 40.0
-    softness: float = 0.3
+    angle: Real = default(40.0)
+    softness: Real = default(0.3)
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that no light has."""
@@ -344,14 +344,14 @@ class Fire(Checked):
     Raises GpufluidError naming the field and what it should be.
     """
 
-    kelvin_at_zero: float = 600.0
-    kelvin_per_temperature: float = 600.0
-    intensity: float = 30.0
+    kelvin_at_zero: Real = default(600.0)
+    kelvin_per_temperature: Real = default(600.0)
+    intensity: Real = default(30.0)
     core: Vector = (0.0, 0.006, 0.035)
-    glow: float = 1.0
-    shimmer: float = 0.0
-    soot: float = 0.0
-    hottest: float = 2200.0
+    glow: Real = default(1.0)
+    shimmer: Real = default(0.0)
+    soot: Real = default(0.0)
+    hottest: Real = default(2200.0)
     soft: bool = False
 
     def check(self) -> None:
@@ -392,17 +392,17 @@ class Smoke(Checked):
     Raises GpufluidError naming the field and what it should be.
     """
 
-    extinction: float = 40.0
+    extinction: Real = default(40.0)
     albedo: Vector = (0.9, 0.9, 0.92)
-    anisotropy: float = 0.0
+    anisotropy: Real = default(0.0)
     pigments: Vectors = (
         (0.95, 0.13, 0.08),
         (0.12, 0.85, 0.16),
         (0.1, 0.2, 0.97),
     )
     visible: bool = True
-    fade: float = 0.0
-    edge: float = 0.0
+    fade: Real = default(0.0)
+    edge: Real = default(0.0)
     soft: bool = False
 
     def check(self) -> None:
@@ -440,13 +440,13 @@ class Picture:
     Raises GpufluidError naming the field and its limit; for the size, a renderer made with it does so too.
     """
 
-    size: tuple[int, int] = (640, 360)
-    fps: float = 30.0
-    exposure: float = EXPOSURE
+    size: Pixels = default((640, 360))
+    fps: Real = default(30.0)
+    exposure: Real = default(EXPOSURE)
     background: Background = "studio"
     slices: int | None = None
     method: str | None = None
-    resolution: float = 1.0
+    resolution: Real = default(1.0)
     floor_color: Vector | None = None
 
     def __post_init__(self) -> None:
@@ -464,8 +464,8 @@ class Picture:
             raise GpufluidError(
                 f"Picture.size must be two whole numbers (width, height), got {self.size!r}"
             ) from None
-        for n in (width, height):
-            whole_number(n, "Picture.size (width, height)", low=1)
+        what = "Picture.size (width, height)"
+        self.size = whole_number(width, what, low=1), whole_number(height, what, low=1)
 
     @property
     def drawn_by(self) -> str:

@@ -455,6 +455,9 @@ FLAT = gf.Grid((4, 4, 1), 0.25)
         (lambda f: gf.Scene.load("a" * 300), r"a scene is a \.toml or a \.py file"),
         (lambda f: gf.Scene(f).save_frame(None), "a path must be a file name, got None"),
         (lambda f: gf.Scene(f).rename(f, 7), "a name must be text, got 7"),
+        (lambda f: gf.Scene(f).draw(BALL, color=5), r"^color must be three numbers \(r, g, b\), got 5"),  # type: ignore[arg-type]
+        (lambda f: gf.Scene(f).draw(BALL, "x"), "^density must be a number, got 'x'"),  # type: ignore[arg-type]
+        (lambda f: gf.Scene(f).draw(BALL, -2.0), "^density must be a finite number >= 0, got -2.0"),
         (
             lambda f: setattr(f.settings, "buoyancy", 2.0),
             r"Settings.buoyancy cannot be set: put another gf.Settings in its place, made by .but\(buoyancy=",

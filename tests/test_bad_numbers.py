@@ -50,6 +50,7 @@ TRIPLES: list[Any] = [
 ]
 
 
+KINDS = {"RealOrNone": "float | None", "Real": "float", "Number": "float", "Pixels": "tuple[int, int]"}
 ROWS = {"Triple", "Vector", "Vectors", "Pair", "Counts"}  # of numbers, as types name them
 
 
@@ -58,7 +59,8 @@ def fields() -> Iterator[tuple[str, str, frozenset[str]]]:
     for name in gf.__all__:
         cls = getattr(gf, name)
         for field in dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ():
-            words = frozenset(re.findall(r"\w+", str(field.type)))
+            kind = re.sub(r"\w+", lambda word: KINDS.get(word[0], word[0]), str(field.type))
+            words = frozenset(re.findall(r"\w+", kind))
             number = words & {"float", "int", *ROWS} and not words & {"Callable", "dict"}
             if number and field.init and not field.name.startswith("_"):
                 yield name, field.name, words

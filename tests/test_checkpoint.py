@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from sharing import COMPUTED, DRAWN, in_pairs
 
 import gpufluid as gf
-from gpufluid.checkpoint import HEADER, npy_header
+from gpufluid.checkpoint import HEADER, Taken, npy_header
 from gpufluid.records import KINDS, Reader, Writer
 
 SHAPES: list[Callable[[], Any]] = [
@@ -193,6 +193,30 @@ def test_a_state_is_written_later_and_in_another_thread(
         with ThreadPoolExecutor() as pool:
             later = pool.submit(taken.write, tmp_path / "later.fluid").result()
         assert later.read_bytes() == now
+
+
+@pytest.mark.parametrize("backend", ["numpy", "fragment"])
+def test_a_state_that_was_taken_is_gone_back_to(ctx: moderngl.Context, backend: str) -> None:
+    """As a game does that rewinds, with nothing written to the disk; again and again."""
+    context = None if backend == "numpy" else ctx
+    with busy(backend, context) as fluid:
+        drive(fluid, 0, 3)
+        taken = fluid.take_state()
+        drive(fluid, 3, 2)
+        for _ in range(2):
+            with gf.Fluid.load(taken, context) as other:
+                drive(other, 3, 2)
+                assert same(fluid, other)
+            ahead, then = state(fluid), fluid.time
+            fluid.restore(taken)
+            assert fluid.time < then
+            drive(fluid, 3, 2)
+            assert all(np.array_equal(ahead[k], v) for k, v in state(fluid).items())
+        with gf.Fluid(gf.Grid((4, 4, 4), 0.1), backend="numpy") as small:
+            with pytest.raises(gf.GpufluidError, match=r"^the state taken of a fluid: is of Grid\(cells"):
+                small.restore(taken)
+            with pytest.raises(gf.GpufluidError, match="^the state taken of a fluid: "):
+                gf.Fluid.load(Taken(b"{}", [], []))
 
 
 def test_solids_are_as_they_moved_last(tmp_path: Path) -> None:

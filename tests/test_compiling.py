@@ -12,7 +12,8 @@ import pytest
 from driver import IN_THE_SUITE, python
 
 import gpufluid as gf
-from gpufluid.gl.contexts import is_software
+from gpufluid.gl.contexts import create_context, is_software
+from gpufluid.gl.programs import compiled
 
 OPTIMISED = dict.fromkeys(IN_THE_SUITE, "")  # the code as users have it
 # times four short passes, with a solid times the picture before; any other pass 1.4
@@ -167,6 +168,22 @@ def test_a_solid_asks_for_no_more_programs_than_know_of_it() -> None:
     assert 4 <= len(made) <= 8, "\n".join(made)
     frames.release()
     fluid.release()
+
+
+@pytest.mark.parametrize("left", ["a fluid", "a renderer"])
+def test_a_further_fluid_compiles_nothing(left: str) -> None:
+    """Of as many cells, as of the pool of a game, while anything is left in the context."""
+    own = create_context()
+    kept = gf.VolumeRenderer(own) if left == "a renderer" else gf.Fluid(gf.Grid((4, 4, 4)), ctx=own)
+    made = []
+    for _ in range(2):
+        with gf.Fluid(gf.Grid((5, 6, 7), 0.1), backend="fragment", ctx=own) as fluid:
+            fluid.obstacles.add(gf.Obstacle(gf.Sphere((0.3, 0.3, 0.3), 0.15)))
+            fluid.step(0.1)
+            made.append(set(compiled[own].by_text.values()))
+    assert len(made[0]) > 10 and made[0] == made[1]
+    kept.release()
+    own.release()
 
 
 def test_unoptimised_code_gives_the_same_bits() -> None:

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 import gpufluid as gf
-from gpufluid.app.cli import build_parser
+from gpufluid.app.cli import build_parser, main
 from gpufluid.render.camera import view_of
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -194,8 +194,12 @@ def test_the_examples_of_the_scripting_page(tmp_path: Path, monkeypatch: pytest.
     told.release()
 
 
-def test_the_examples_of_the_embedding_page(ctx: moderngl.Context) -> None:
+def test_the_examples_of_the_embedding_page(
+    ctx: moderngl.Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One after the other in a game without a window; what its own objects are told is what happens."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "smoke"]) == 0
     *examples, notebook, _ = blocks("embedding.md", "python")  # the last one in `test_notebook`
     assert notebook.startswith("gf.show")
     size, seen = (64, 48), view_of(gf.Camera(target=(0, 0.8, 0), distance=4.0), 64 / 48)
@@ -206,6 +210,7 @@ def test_the_examples_of_the_embedding_page(ctx: moderngl.Context) -> None:
         "view": seen.view,
         "projection": seen.projection,
         "framebuffer": ctx.framebuffer([ctx.texture(size, 4, dtype="f2")]),
+        "size": size,
         "depth_texture": ctx.depth_texture(size, data=np.ones(size, np.float32).tobytes()),
         "hero": SimpleNamespace(position=np.array([0.5, 1.0, 0.2])),
         "trail": gf.Emitter(gf.Sphere(radius=0.1), density=1.0),
@@ -245,6 +250,11 @@ def test_the_examples_of_the_embedding_page(ctx: moderngl.Context) -> None:
         exec(compile(text, "embedding.md", "exec"), found)
         if text.startswith("boom"):
             assert 1.0 < np.max(found["fluid"].fuel) <= 2.0, "all of it, in patches"
+        if "present(" in text:
+            shown = np.frombuffer(found["framebuffer"].read(dtype="f2"), np.float16).reshape(48, 64, -1)
+            drawn = found["picture"].read()
+            assert drawn.std() > 5.0, "a scene"
+            np.testing.assert_allclose(shown[::-1, :, :3], drawn / 255.0, atol=1 / 128)  # dithered
         if "trail.motion" in text:
             np.testing.assert_allclose(found["trail"].motion, np.array([0.5, 1.0, 0.2]) * 60)
         if "detect_framebuffer" in text:
@@ -252,5 +262,5 @@ def test_the_examples_of_the_embedding_page(ctx: moderngl.Context) -> None:
         found["fluid"].finish()  # a step that an example leaves under way
     assert np.isfinite(told.force).all() and np.isfinite(told.torque).all()
     assert found["fluid"].scrolled != (0, 0, 0), "it follows the hero"
-    for thing in ("fluid", "near", "far", "near_smoke", "far_smoke"):
+    for thing in ("fluid", "near", "far", "near_smoke", "far_smoke", "scene", "picture"):
         found[thing].release()

@@ -7,9 +7,12 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from driver import python
+
+import gpufluid as gf
 
 # A machine without GL as Python sees it: neither the modules nor the libraries under them can be loaded.
 NO_GL = """
@@ -57,9 +60,23 @@ def run_python(*arguments: str, **variables: str) -> subprocess.CompletedProcess
 
 
 def test_numpy_steps_without_gl() -> None:
-    done = run_python("-c", textwrap.dedent(NO_GL) + textwrap.dedent(STEPS))
+    warnings = ("-X", "warn_default_encoding", "-W", "error")  # as packagers run it
+    done = run_python(*warnings, "-c", textwrap.dedent(NO_GL) + textwrap.dedent(STEPS))
     assert done.returncode == 0, done.stderr
     assert done.stdout == "stepped by numpy\n"
+
+
+def test_a_package_in_a_zip_file_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its shaders and demos are no files there."""
+    monkeypatch.chdir(tmp_path)
+    packed, package = tmp_path / "packed.zip", Path(gf.__file__).parent
+    with ZipFile(packed, "w") as archive:
+        for file in package.rglob("*.py"):
+            archive.write(file, file.relative_to(package.parent))
+    for words in (["-m", "gpufluid", "scenes"], ["-c", "import gpufluid as gf; gf.glsl('sample')"]):
+        done = run_python(*words, PYTHONPATH=str(packed))
+        told = f"gpufluid cannot run inside {packed}: unpack it, or install it by pip"
+        assert done.returncode and told in done.stderr, done.stderr
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="GL is part of macOS and Windows")

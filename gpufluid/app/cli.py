@@ -328,8 +328,6 @@ def _manners() -> Iterator[None]:
         raise _Ended(128 + number)
 
     with warnings.catch_warnings():
-        # of Python 3.12 on, where it compiles pyrr for the first time: nobody can do anything about it here
-        warnings.filterwarnings("ignore", category=SyntaxWarning, module=r".*\bpyrr\b")
         warnings.showwarning = show
         before = {}
         # Python lets no other thread set signal handlers.

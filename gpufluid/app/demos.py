@@ -1,4 +1,4 @@
-"""Finding the demos: inside the installed package, else beside it in a checkout."""
+"""Finding the demos."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from gpufluid.errors import GpufluidError, near
+from gpufluid.files import own_folder
 from gpufluid.scene import Scene
 from gpufluid.script import scene_function
 
@@ -18,11 +19,7 @@ ALL_OF_THEM = "; `gpufluid scenes` lists the demos"
 
 def demo_folder() -> Path:
     """Return the folder of the demos. Raises GpufluidError where it is missing."""
-    package = Path(__file__).resolve().parent.parent
-    for folder in (package / "demos", package.parent / "demos"):
-        if folder.is_dir():
-            return folder
-    raise GpufluidError(f"the demos are missing: no folder {package / 'demos'}")
+    return own_folder("demos")
 
 
 def demo_names() -> list[str]:

@@ -28,6 +28,7 @@ from gpufluid.fluid import Fluid
 from gpufluid.io.film import Film, require_av
 from gpufluid.io.images import png_bytes, require_pillow
 from gpufluid.scene import Scene
+from gpufluid.vectors import Number, Size
 from gpufluid.view import Camera, Light, Picture
 
 if TYPE_CHECKING:
@@ -45,9 +46,9 @@ def show(
     *,
     camera: Camera | None = None,
     renderer: FrameRenderer | None = None,
-    size: tuple[int, int] | None = None,
-    dt: float | None = None,
-    seconds: float = SECONDS,
+    size: Size | None = None,
+    dt: Number | None = None,
+    seconds: Number = SECONDS,
     before: Callable[[Fluid], None] | None = None,
     live: bool | None = None,
 ) -> LiveFrame | ShownFilm:
@@ -97,8 +98,8 @@ def show(
 def _scene_of(
     fluid: Fluid | Scene,
     camera: Camera | None,
-    dt: float | None,
-    size: tuple[int, int] | None,
+    dt: Number | None,
+    size: Size | None,
     renderer: FrameRenderer | None,
 ) -> Scene:
     """The scene to play, or raise naming what cannot be."""
@@ -152,7 +153,7 @@ class NotebookStage:
         self,
         scene: Scene,
         renderer: FrameRenderer | None,
-        size: tuple[int, int] | None,
+        size: Size | None,
         before: Callable[[Fluid], None] | None,
     ) -> None:
         from gpufluid.render.frame import FrameRenderer

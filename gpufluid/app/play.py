@@ -24,6 +24,7 @@ from gpufluid.io.images import write_png
 from gpufluid.scene import Scene
 from gpufluid.script import scene_of
 from gpufluid.stops import unbroken
+from gpufluid.vectors import Number, Size
 
 if TYPE_CHECKING:
     import moderngl
@@ -41,9 +42,9 @@ def run(
     *,
     frames: int | None = None,
     out: Name | None = None,
-    size: tuple[int, int] | None = None,
+    size: Size | None = None,
     overwrite: bool = False,
-    fps: float | None = None,
+    fps: Number | None = None,
     progress: bool = True,
     still: Name | None = None,
     transparent: bool = False,
@@ -83,8 +84,8 @@ def play(
     *,
     name: str,
     frames: int | None = None,
-    size: tuple[int, int] | None = None,
-    fps: float | None = None,
+    size: Size | None = None,
+    fps: Number | None = None,
     progress: bool = True,
     watch: Path | None = None,
     last: bool = False,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpufluid.errors import GpufluidError, ShaderError, one_of
+from gpufluid.files import own_folder
 
 _INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"(?:\s+for\s+(\w+))?\s*(?://.*)?$')
 # "0:12(5): error", "0(12) : error", "ERROR: 0:12:", "FRAGMENT:0:12" are the forms drivers use
@@ -42,12 +43,8 @@ _NUMBERS |= {f"{kind}vec{n}": n for kind in ("", "i") for n in (2, 3, 4)}
 
 @cache
 def shader_root() -> Path:
-    """The folder of the GLSL files: in the installed package, else beside it in a checkout."""
-    package = Path(__file__).resolve().parent.parent
-    for root in (package / "glsl", package.parent / "glsl"):
-        if root.is_dir():
-            return root
-    raise ShaderError(f"the GLSL files are missing: no folder {package / 'glsl'}")
+    """The folder of the GLSL files. Raises GpufluidError where it is missing."""
+    return own_folder("glsl")
 
 
 def checked_prefix(prefix: str) -> str:
@@ -144,7 +141,8 @@ class Source:
         """
         for name in names:
             word = re.compile(rf"\b{name}\b")
-            said = [n for n, line in enumerate(self._lines) if word.search(line.partition("//")[0])]
+            near = ((n, line) for n, line in enumerate(self._lines) if name in line)  # which is soon told
+            said = [n for n, line in near if word.search(line.partition("//")[0])]
             if len(said) == 1:
                 del self._lines[said[0]], self._origin[said[0]]
 
@@ -177,12 +175,15 @@ class Source:
         declared = {name for line in vertex._lines for _, name, *_ in _uniforms(line)}
         handed: dict[str, tuple[str, str]] = {}  # type and size, by name
         for line, origin in zip(self._lines, self._origin, strict=True):
-            lines, found = [line], _uniforms(line)
+            found = _uniforms(line)
+            if not found:
+                out._lines.append(line)
+                out._origin.append(origin)
+                continue
+            lines = [line]
             room -= sum(count for *_, count in found)
-            if (
-                found
-                and room >= 0
-                and all(name in declared or re.search(rf"\b{name}\b", there) is None for _, name, *_ in found)
+            if room >= 0 and all(
+                name in declared or re.search(rf"\b{name}\b", there) is None for _, name, *_ in found
             ):
                 lines.clear()
                 for kind, name, size, _ in found:

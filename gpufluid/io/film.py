@@ -26,6 +26,7 @@ from gpufluid.files import partial_path, remove_file, replace_file
 from gpufluid.io.background import Background, patience
 from gpufluid.io.images import check_picture
 from gpufluid.io.paths import check_output, output_kind
+from gpufluid.vectors import Number, Size
 
 # ITU-T H.273: primaries and matrix of HD television, transfer of sRGB; and FFmpeg's name for 16 to 235
 BT709, SRGB, LIMITED = 1, 13, 1
@@ -109,9 +110,9 @@ class Film:
     def __init__(
         self,
         path: str | os.PathLike[str],
-        size: tuple[int, int],
+        size: Size,
         *,
-        fps: float = 30.0,
+        fps: Number = 30.0,
         overwrite: bool = False,
         alpha: bool = False,
     ) -> None:

@@ -19,6 +19,7 @@ from gpufluid.fluid import Fluid
 from gpufluid.grid import AXES
 from gpufluid.io.folders import write_json
 from gpufluid.io.images import check_picture, require_pillow, write_png
+from gpufluid.vectors import Number
 
 LARGEST_SHEET = 16384  # pixels along a side: what game engines and GPUs take at most
 Sheet = TypeVar("Sheet", bound="_Sheet")
@@ -135,7 +136,7 @@ class FlipBook(_Sheet):
         path: str | os.PathLike[str],
         *,
         columns: int | None = None,
-        fps: float = 30.0,
+        fps: Number = 30.0,
         about: Mapping[str, Any] | None = None,
         overwrite: bool = False,
     ) -> None:
@@ -158,7 +159,7 @@ class FlipBook(_Sheet):
         write_json(self.path.with_suffix(".json"), told, self._overwrite)
 
 
-def flow_of(fluid: Fluid, axis: str = "z", at: float | None = None) -> NDArray[np.float32]:
+def flow_of(fluid: Fluid, axis: str = "z", at: Number | None = None) -> NDArray[np.float32]:
     """The velocity across `axis` as a picture [h, w, 2], top row first: (right, up), m/s.
 
     axis: the way the picture is looked along, "x", "y" or "z", from its high end: right and up are (-z, y),
@@ -203,10 +204,10 @@ class FlowBook(_Sheet):
         self,
         path: str | os.PathLike[str],
         *,
-        scale: float | None = None,
+        scale: Number | None = None,
         bits: int = 8,
         columns: int | None = None,
-        fps: float = 30.0,
+        fps: Number = 30.0,
         unit: str = "m/s",
         overwrite: bool = False,
     ) -> None:
@@ -242,10 +243,10 @@ def write_flow_sheet(
     path: str | os.PathLike[str],
     flows: Sequence[ArrayLike],
     *,
-    scale: float | None = None,
+    scale: Number | None = None,
     bits: int = 8,
     columns: int | None = None,
-    fps: float = 30.0,
+    fps: Number = 30.0,
     unit: str = "m/s",
     overwrite: bool = False,
 ) -> Path:

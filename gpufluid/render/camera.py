@@ -6,18 +6,24 @@ only file that uses pyrr; it gives row-vector matrices and wants float input, bo
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 
 import moderngl
 import numpy as np
-import pyrr
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.gl.state import guard_of
 from gpufluid.grid import Grid
 from gpufluid.vectors import Floats
+
+with (
+    warnings.catch_warnings()
+):  # where Python compiles it for the first time it warns of escapes in its texts
+    warnings.simplefilter("ignore")
+    import pyrr
 from gpufluid.view import Camera
 
 SHEAR = 1e-3  # what a view may be off from a rotation, of 1

@@ -29,7 +29,7 @@ from gpufluid.gl.state import Guest, own_depths
 from gpufluid.gl.targets import drawable
 from gpufluid.obstacles import Obstacle
 from gpufluid.render.camera import View, view_of
-from gpufluid.render.drawn_solids import DrawnSolids, Size
+from gpufluid.render.drawn_solids import DrawnSolids
 from gpufluid.render.frame_targets import CLEAR, FrameTargets
 from gpufluid.render.light_frame import LightFrame
 from gpufluid.render.opaque import Frame, OpaqueScene
@@ -40,8 +40,11 @@ from gpufluid.render.solid_travel import draw_travel
 from gpufluid.render.subject import FluidLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import DEPTH
-from gpufluid.vectors import Vector
+from gpufluid.vectors import Number, Real, Size, Vector
 from gpufluid.view import EXPOSURE, Background, Look, Picture, checked_background
+
+if TYPE_CHECKING:
+    from gpufluid.scene import Scene
 
 PAINT = (0.46, 0.115, 0.05)  # albedo of solids: terracotta
 # what can be set at any time, and what says that it can be
@@ -66,12 +69,14 @@ class FrameRenderer(Guest):
     that no picture can have, both when it is made and when that is set.
     """
 
+    exposure: Real
+
     def __init__(
         self,
         ctx: moderngl.Context,
         size: Size = (640, 360),
         *,
-        exposure: float = EXPOSURE,
+        exposure: Number = EXPOSURE,
         paint: Vector = PAINT,
         volume: VolumeRenderer | None = None,
         background: Background = "studio",
@@ -93,7 +98,7 @@ class FrameRenderer(Guest):
         self._passes = PicturePasses(self.volume)
         self._targets: FrameTargets
         self._released = False
-        self.size: Size = (0, 0)
+        self.size: tuple[int, int] = (0, 0)
         try:
             self.resize(size)
         except BaseException:
@@ -149,14 +154,14 @@ class FrameRenderer(Guest):
                 self._make(before)
             raise
 
-    def _make(self, size: Size) -> None:
+    def _make(self, size: tuple[int, int]) -> None:
         """Make the textures of pictures of `size` in place of those there are; none, where it fails."""
         self._free()
         self._targets = FrameTargets(self.device, size)
         self._view: View | None = None  # of the picture drawn last
         self.size = size
 
-    def draw(self, scene: SceneLike) -> None:
+    def draw(self, scene: Scene | SceneLike) -> None:
         """Draw `scene` as it is now. Raises GpufluidError where its fluid is not in this context."""
         self._check()
         with own_depths(self.ctx):
@@ -205,7 +210,7 @@ class FrameRenderer(Guest):
         with self.volume.timed(scene.fluid, "tone map"):
             self._tone_map(targets.screen)
 
-    def follow(self, scene: SceneLike) -> SceneViews | None:
+    def follow(self, scene: Scene | SceneLike) -> SceneViews | None:
         """Make the views that `scene` asks for, so that they move with it from now on; `draw` does so too.
 
         Raises GpufluidError as the views do.
@@ -269,7 +274,7 @@ class FrameRenderer(Guest):
         return depth.astype(np.float32)
 
     def read_travel(
-        self, scene: SceneLike, before: Mapping[Obstacle, Obstacle] | None = None
+        self, scene: Scene | SceneLike, before: Mapping[Obstacle, Obstacle] | None = None
     ) -> NDArray[np.float32]:
         """Return how far the solids in the picture drawn last go until the next frame, [height, width, 4].
 

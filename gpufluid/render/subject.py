@@ -1,4 +1,8 @@
-"""What the view knows of a fluid and of a scene: their public attributes, and no more."""
+"""What the view knows of a fluid and of a scene: their public attributes, and no more.
+
+Where an `Obstacle` or a `Scene` is named beside its protocol, it is for pyright: that does not see that their
+fields which are read as floats and lists (`gpufluid.vectors`) are such.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +91,7 @@ class FluidLike(Protocol):
     def flame_field(self) -> Field | None: ...
 
     @property
-    def obstacles(self) -> Iterable[ObstacleLike]: ...
+    def obstacles(self) -> Iterable[Obstacle | ObstacleLike]: ...
 
     @property
     def layouts(self) -> Mapping[str, FlatLayout]: ...

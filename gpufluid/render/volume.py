@@ -62,6 +62,7 @@ from gpufluid.render.volume_source import (
     volume_program,
     write_cells,
 )
+from gpufluid.vectors import Number
 from gpufluid.view import Camera, Fire, Light, Look, PointLight, Smoke, check_drawing
 
 JITTER = 0.4  # share of a thick slab over which noise spreads its ends, and hides them
@@ -123,22 +124,28 @@ class VolumeRenderer(Guest):
         slices: int | None = None,
         attenuation: str = "exponential",
         jitter: bool = True,
-        light_scale: float = 1.0,
+        light_scale: Number = 1.0,
         *,
         method: str = "view-slices",
-        resolution: float = 1.0,
-        frame_ms: float | None = None,
+        resolution: Number = 1.0,
+        frame_ms: Number | None = None,
         skip_empty: bool = True,
         reuse: bool = True,
     ) -> None:
         check_drawing(method, slices, resolution)
         one_of(attenuation, ATTENUATIONS, "attenuation")
-        if finite_number(light_scale, "light_scale", above=0.0) > 1.0:
+        light_scale = finite_number(light_scale, "light_scale", above=0.0)
+        if light_scale > 1.0:
             raise GpufluidError(f"light_scale must be at most 1, got {light_scale!r}")
         skip_empty, reuse = flag(skip_empty, "skip_empty"), flag(reuse, "reuse")
         self.ctx, self.slices, self.attenuation = ctx, slices, attenuation
         self.jitter, self.light_scale = flag(jitter, "jitter"), light_scale
-        self.method, self.resolution, self.skip_empty, self.reuse = method, resolution, skip_empty, reuse
+        self.method, self.resolution, self.skip_empty, self.reuse = (
+            method,
+            float(resolution),
+            skip_empty,
+            reuse,
+        )
         self._budget = FrameBudget(ctx)
         self.frame_ms = frame_ms
         self.device = Device(ctx, "fragment")
@@ -146,7 +153,7 @@ class VolumeRenderer(Guest):
         self._painter = Painter(self.device, JITTER if jitter else 0.0)
         self._way: Slices | RayMarch
         if method == "ray-march":
-            self._way = RayMarch(self._painter, slices, resolution)
+            self._way = RayMarch(self._painter, slices, self.resolution)
         else:
             self._way = Slices(self._painter, slices, method == "axis-slices")
         self._released = False
@@ -186,7 +193,7 @@ class VolumeRenderer(Guest):
         return self._budget.ms
 
     @frame_ms.setter
-    def frame_ms(self, value: float | None) -> None:
+    def frame_ms(self, value: Number | None) -> None:
         self._budget.ms = None if value is None else finite_number(value, "frame_ms", above=0.0)
 
     @property
