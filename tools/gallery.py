@@ -105,7 +105,7 @@ PICTURES: dict[str, Source] = {  # by their place in docs/
     **frames(smoke=120, chimney=88, lamps=90, lantern=80, animated_source=95, follow=80, walker=62),
     **frames(planet=24, steps=122, room=160, spheres=150, glass_plates=138),
     **frames(street=230, paint=120, stirring=95, benard=101),
-    "gallery/ink.jpg": Shot("ink", 80, (480, 600)),
+    "gallery/ink.jpg": Shot("ink", 85, (480, 600)),
     "gallery/fireball_1.jpg": Shot("fireball", 14),
     "gallery/fireball_2.jpg": Shot("fireball", 20),
     "gallery/logo_1.jpg": Shot("logo", 22),
