@@ -67,7 +67,7 @@ def scene(
 
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 0.0, 0.03), distance=1.9, azimuth=30.0, elevation=36.0),
+        camera=gf.Camera(target=(0.02, -0.06, 0.05), distance=2.05, azimuth=30.0, elevation=36.0),
         light=gf.Light(direction=(0.7, -0.6, -0.5), color=(4.5, 4.2, 3.8), ambient=(0.15, 0.17, 0.21)),
         smoke=gf.Smoke(110.0, pigments=((1.0, 0.56, 0.09), (0.85, 0.17, 0.03), (0.04, 0.13, 0.3)), soft=True),
         picture=gf.Picture(floor_color=(0.03, 0.033, 0.04)),

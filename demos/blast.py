@@ -30,9 +30,9 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         gf.Grid(cells, size, origin=(0.0, 0.0, -0.5 * size * cells[2])),
         boundaries=gf.Boundaries(right=gf.Open()),
         settings=gf.Settings(
-            combustion=gf.Combustion(smoke_per_burn=1.25, expansion_per_burn=10.0),
+            combustion=gf.Combustion(burn_per_temperature=5.0, smoke_per_burn=2.2, expansion_per_burn=10.0),
             buoyancy=2.0,
-            cooling=2.0,
+            cooling=3.2,
             vorticity_confinement=6.0,
             pressure=gf.Multigrid(2),
         ),
@@ -61,7 +61,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
             direction=(-0.75, -0.45, -0.6), color=(0.13, 0.16, 0.24), ambient=(0.02, 0.023, 0.032)
         ),
         smoke=gf.Smoke(extinction=40.0, albedo=(0.4, 0.37, 0.34), fade=0.25),
-        fire=gf.Fire(300.0, 1150.0, intensity=90.0, core=(0.0, 0.005, 0.03), hottest=4000.0, glow=1.95),
+        fire=gf.Fire(300.0, 1150.0, 200.0, core=(0.0, 0.005, 0.03), glow=1.8, hottest=4000.0, soft=True),
         picture=gf.Picture(floor_color=(0.2, 0.19, 0.18), background=(0.004, 0.005, 0.009)),
         dt=1.0 / 60.0,
         floor=0.0,

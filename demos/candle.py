@@ -36,9 +36,9 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     wax = gf.Cylinder((0.0, 0.5 * TOP, 0.0), 0.028, TOP)
     for solid, color in ((wax, (0.78, 0.55, 0.36)), (wick, (0.03, 0.02, 0.02))):
         fluid.obstacles.add(gf.Obstacle(solid, color=color))
-    vapour = gf.Emitter(gf.Sphere((0.0, WICK, 0.0), 0.008), fuel=3.0, falloff=0.0025)
+    vapour = fluid.emitters.add(gf.Emitter(gf.Sphere((0.0, WICK, 0.0), 0.008), fuel=3.0, falloff=0.0025))
     vapour.velocity = (0.0, 0.12, 0.0)
-    fluid.emitters.add(vapour)
+    fluid.forces.add(gf.Turbulence(strength=0.16, size=0.12, time=0.5))  # the air of a room is never still
     fluid.emitters.add(gf.Emitter(gf.Sphere((0, WICK - 0.004, 0), 0.007), temperature=0.9, falloff=0.0025))
     return gf.Scene(
         fluid,

@@ -14,6 +14,7 @@ GPU_CELLS = (224, 140, 168)
 LENGTH = 2.4  # m, of the box
 HAZE = 0.12  # density, of which a machine keeps making more
 LOST = 0.2  # 1/s
+ROUND = 4.0  # s, after which lamps and knot, which half a turn leaves as it was, are where they were
 AIM = (0.0, 0.46, 0.0)  # the knot
 COLORS = ((9.0, 1.1, 2.0), (0.8, 2.8, 9.0), (7.5, 3.9, 0.9))
 PLACES = ((-1.05, 1.75, 0.4), (1.05, 1.75, 0.35), (0.05, 1.8, -0.75))
@@ -55,12 +56,12 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     ]
 
     def sweep(_: gf.Scene, time: float) -> None:
+        turn = math.pi * time / ROUND
         for n, lamp in enumerate(lamps):
-            aside = 0.35 * math.sin(1.1 * time + 2.1 * n), 0.2 * math.sin(0.7 * time + 1.3 * n)
+            aside = 0.35 * math.sin(2.0 * turn + 2.1 * n), 0.2 * math.sin(2.0 * turn + 1.3 * n)
             x, y, z = (a - p for a, p in zip(AIM, lamp.position, strict=True))
             lamp.direction = (x + aside[0], y, z + aside[1])
-        turn = 0.3 * time
-        knot.rotation = (0.0, math.sin(turn), 0.0, math.cos(turn))
+        knot.rotation = (0.0, math.sin(0.5 * turn), 0.0, math.cos(0.5 * turn))
 
     return gf.Scene(
         fluid,

@@ -11,19 +11,22 @@ import gpufluid as gf
 SOFTWARE_CELLS = (72, 88, 72)
 GPU_CELLS = (144, 176, 144)
 HEIGHT = 1.7  # m
-CRATER, SUMMIT, FOOT = 0.1, 0.36, 0.85  # m: radius of the crater, height, radius of the mountain
+CRATER, SUMMIT, FOOT = 0.1, 0.38, 0.95  # m: radius of the crater, height, width of a slope
+PLAIN = (0.095, 0.075, 0.065)
 
 
 def mountain() -> gf.Mesh:
-    """A ball drawn out into a cone with a crater and gullies; its foot lies under the ground."""
+    """A ball drawn out into a cone with a crater and gullies, which flattens into the plain."""
     ball = gf.Mesh.icosphere(5)
     x, y, z = ball.vertices.T
     from_top, turn = np.arccos(np.clip(y, -1.0, 1.0)) / np.pi, np.arctan2(z, x)
     inward, down = np.clip(from_top / 0.12, 0.0, 1.0), np.clip((from_top - 0.12) / 0.78, 0.0, 1.0)
-    gully = 0.012 * np.sin(11.0 * turn + 0.8 * np.sin(3.0 * turn)) + 0.006 * np.sin(23.0 * turn)
-    radius = CRATER * inward + (FOOT - CRATER) * down**2.2 + gully * (np.sin(np.pi * down) + 4.0 * down**4)
-    radius *= np.clip((1.0 - from_top) / 0.1, 0.0, 1.0)
-    height = SUMMIT - 0.06 * (1.0 - inward) - (SUMMIT + 0.03) * down
+    out = FOOT * down**1.4  # m, from the crater's rim
+    gully = 0.13 * np.sin(11.0 * turn + 0.8 * np.sin(3.0 * turn) + out)
+    gully += 0.07 * np.sin(23.0 * turn - 2.0 * out)
+    height = SUMMIT * (1.0 - out / FOOT) ** 3 * (1.0 + gully * (1.0 - np.exp(-out / 0.1)))
+    height -= 0.06 * (1.0 - inward) + 0.0007 * down  # its hem lies under the ground
+    radius = (CRATER * inward + out) * np.clip((1.0 - from_top) / 0.1, 0.0, 1.0)
     return gf.Mesh(np.stack([radius * np.cos(turn), height, radius * np.sin(turn)], 1), ball.triangles)
 
 
@@ -48,7 +51,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         backend=backend,
         ctx=ctx,
     )
-    fluid.obstacles.add(gf.Obstacle(mountain(), color=(0.15, 0.105, 0.085), gloss=0.0))
+    fluid.obstacles.add(gf.Obstacle(mountain(), color=PLAIN, gloss=0.0))
     vent = gf.Emitter(gf.Cylinder((0.0, SUMMIT, 0.0), 0.085, 0.05), density=11.0, temperature=0.9)
     vent.falloff, vent.noise, vent.noise_size, vent.noise_time = 0.0193, 1.0, 0.06, 0.1
     fluid.emitters.add(vent)  # its patches and the eddies of the air break the ash up
@@ -68,10 +71,10 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     return gf.Scene(
         fluid,
         camera=gf.Camera(target=(0.12, 0.79, 0.0), distance=2.7, azimuth=25.0, elevation=3.0),
-        light=gf.Light(direction=(0.8, -0.25, 0.05), color=(4.0, 1.95, 1.1), ambient=(0.03, 0.042, 0.08)),
+        light=gf.Light(direction=(0.8, -0.25, 0.05), color=(4.0, 1.95, 1.1), ambient=(0.055, 0.07, 0.125)),
         smoke=gf.Smoke(extinction=60.0, edge=0.25, albedo=(0.6, 0.56, 0.53), fade=0.35, soft=True),
         fire=gf.Fire(500.0, 700.0, intensity=195.0, glow=0.62, core=(0.0, 0.0, 0.0), hottest=1900.0),
-        picture=gf.Picture(background="sky", floor_color=(0.095, 0.075, 0.065)),
+        picture=gf.Picture(background="sky", floor_color=PLAIN),
         floor=0.0,
         views=[bombs],
         update=throb,

@@ -60,7 +60,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         fluid,
         camera=gf.Camera(target=(0.0, 0.98, 0.0), distance=3.2, azimuth=30.0, elevation=8.0),
         light=gf.Light(direction=(-0.8, -0.7, 0.3), color=(0.3, 0.34, 0.5), ambient=(0.02, 0.024, 0.035)),
-        smoke=gf.Smoke(extinction=30.0, albedo=(0.45, 0.42, 0.4), fade=0.4),
+        smoke=gf.Smoke(extinction=30.0, albedo=(0.45, 0.42, 0.4), fade=0.4, soft=True),
         fire=gf.Fire(
             600.0, 480.0, intensity=110.0, core=(0.0, 0.004, 0.02), hottest=2600.0, glow=1.9, soft=True
         ),

@@ -92,13 +92,14 @@ def test_it_draws_those_named(gallery: Any, tmp_path: Path, monkeypatch: pytest.
         "gallery/early.png": gallery.Shot("stirring", 1, (64, 36)),
         "dot.jpg": gallery.Program(str(program), "dot.png"),
         "moving.webp": gallery.Moving("stirring", 2, 5, (64, 36)),
+        "coarse.webp": gallery.Moving("stirring", 2, 5, (64, 36), quality=1),
         "other.png": gallery.Shot("no demo", 1),
     }
     monkeypatch.setattr(gallery, "PICTURES", table)
     monkeypatch.setattr(gallery, "load_demo", lambda name: partial(load_demo(name), cells=DRAWN[name]))
     monkeypatch.setattr(gallery, "FADE", 2)
     monkeypatch.setitem(gallery.RULES, ".webp", {**gallery.RULES[".webp"], "quality": 100})
-    gallery.main(["late", "early", "dot", "moving", "--out", str(tmp_path / "out")])
+    gallery.main(["late", "early", "dot", "moving", "coarse", "--out", str(tmp_path / "out")])
     late, early, dot = (np.asarray(Image.open(tmp_path / "out" / place)) for place in list(table)[:3])
     assert late.shape == early.shape == (36, 64, 3) and dot.shape == (4, 5, 3)
     assert late.std() > 30.0 and np.abs(late.astype(float) - early).mean() > 0.3
@@ -106,6 +107,8 @@ def test_it_draws_those_named(gallery: Any, tmp_path: Path, monkeypatch: pytest.
         assert (getattr(moving, "n_frames", 1), moving.info["loop"]) == (4, 0)
         begins = np.asarray(next(ImageSequence.Iterator(moving)).convert("L"), float)
     assert np.abs(begins - Image.fromarray(late).convert("L")).mean() < 1.0  # of 255: it is lossy
+    coarse, fine = ((tmp_path / "out" / f"{name}.webp").stat().st_size for name in ("coarse", "moving"))
+    assert 2 * coarse < fine
 
 
 def test_the_end_of_a_moving_picture_turns_into_its_beginning(
