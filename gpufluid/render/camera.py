@@ -18,13 +18,11 @@ from gpufluid.errors import GpufluidError, one_of
 from gpufluid.gl.state import guard_of
 from gpufluid.grid import Grid
 from gpufluid.vectors import Floats
-
-with (
-    warnings.catch_warnings()
-):  # where Python compiles it for the first time it warns of escapes in its texts
-    warnings.simplefilter("ignore")
-    import pyrr
 from gpufluid.view import Camera
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # where it is compiled for the first time: of escapes in its texts
+    import pyrr
 
 SHEAR = 1e-3  # what a view may be off from a rotation, of 1
 SCALED = 1e-5  # from which on a scale is none of rounding

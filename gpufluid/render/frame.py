@@ -43,9 +43,6 @@ from gpufluid.render.volume_source import DEPTH
 from gpufluid.vectors import Number, Real, Size, Vector
 from gpufluid.view import EXPOSURE, Background, Look, Picture, checked_background
 
-if TYPE_CHECKING:
-    from gpufluid.scene import Scene
-
 PAINT = (0.46, 0.115, 0.05)  # albedo of solids: terracotta
 # what can be set at any time, and what says that it can be
 LOOKS: dict[str, Callable[[Any, str], Any]] = {
@@ -161,7 +158,7 @@ class FrameRenderer(Guest):
         self._view: View | None = None  # of the picture drawn last
         self.size = size
 
-    def draw(self, scene: Scene | SceneLike) -> None:
+    def draw(self, scene: SceneLike) -> None:
         """Draw `scene` as it is now. Raises GpufluidError where its fluid is not in this context."""
         self._check()
         with own_depths(self.ctx):
@@ -210,7 +207,7 @@ class FrameRenderer(Guest):
         with self.volume.timed(scene.fluid, "tone map"):
             self._tone_map(targets.screen)
 
-    def follow(self, scene: Scene | SceneLike) -> SceneViews | None:
+    def follow(self, scene: SceneLike) -> SceneViews | None:
         """Make the views that `scene` asks for, so that they move with it from now on; `draw` does so too.
 
         Raises GpufluidError as the views do.
@@ -274,7 +271,7 @@ class FrameRenderer(Guest):
         return depth.astype(np.float32)
 
     def read_travel(
-        self, scene: Scene | SceneLike, before: Mapping[Obstacle, Obstacle] | None = None
+        self, scene: SceneLike, before: Mapping[Obstacle, Obstacle] | None = None
     ) -> NDArray[np.float32]:
         """Return how far the solids in the picture drawn last go until the next frame, [height, width, 4].
 

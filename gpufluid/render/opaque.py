@@ -11,7 +11,7 @@ import moderngl
 import numpy as np
 
 from gpufluid.gl.drawing import blend
-from gpufluid.gl.fences import copy
+from gpufluid.gl.fences import clear, copy
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import View
 from gpufluid.render.drawn_solids import DrawnSolids, Part
@@ -130,9 +130,9 @@ class OpaqueScene:
         apart = floor is None or sees_ahead(view, floor)  # its depths are those of its plane
         self._found.programs()
         if some:
-            targets.opaque.clear(viewport=seen)
+            clear(targets.opaque, viewport=seen)
         if apart:
-            targets.depth_alone.clear()
+            clear(targets.depth_alone)
         else:
             self._draw_studios(frame, boxes, [(targets.scene, whole), (targets.samples_alone, seen)])
         if some:
@@ -150,7 +150,7 @@ class OpaqueScene:
             self._found.light(targets, shown, view, seen, lit)
         if apart:
             if some:
-                targets.depth_alone.clear()
+                clear(targets.depth_alone)
             write_floor(targets.depth_alone, floor_part(floor, boxes[0][0].grid, view, targets.size))
         if some:
             self._found.write_depths(targets, seen)

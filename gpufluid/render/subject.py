@@ -1,7 +1,7 @@
 """What the view knows of a fluid and of a scene: their public attributes, and no more.
 
-Where an `Obstacle` or a `Scene` is named beside its protocol, it is for pyright: that does not see that their
-fields which are read as floats and lists (`gpufluid.vectors`) are such.
+Where an `Obstacle` is named beside its protocol, and where a scene's number or list is Any, it is for pyright
+and VS Code: they do not see that fields which are read as floats and lists (`gpufluid.vectors`) are such.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from gpufluid.boundaries import Boundaries
 from gpufluid.errors import GpufluidError
-from gpufluid.flow_views import FlowView
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.gl.state import another
@@ -23,7 +22,7 @@ from gpufluid.grid import Grid
 from gpufluid.layout import FlatLayout
 from gpufluid.obstacles import Obstacle, Shape
 from gpufluid.vectors import Triple, Vector
-from gpufluid.view import Camera, Fire, Light, PointLight, Smoke
+from gpufluid.view import Camera, Fire, Light, Smoke
 
 
 class ObstacleLike(Protocol):
@@ -131,8 +130,9 @@ def check_context(fluid: FluidLike, ctx: moderngl.Context, by: str) -> None:
 
 
 class SceneLike(Protocol):
-    """A fluid and how it is looked at. floor: height of the ground, metres, or None.
+    """A fluid and how it is looked at.
 
+    lights: of `Light` and `PointLight`. views: of `FlowView`. floor: height of the ground, metres, or None.
     live: where the renderer keeps what draws the views. stood: the obstacles as they were a frame ago.
     """
 
@@ -163,10 +163,10 @@ class SceneLike(Protocol):
     def fire(self) -> Fire | None: ...
 
     @property
-    def lights(self) -> Sequence[Light | PointLight]: ...
+    def lights(self) -> Any: ...
 
     @property
-    def views(self) -> Sequence[FlowView]: ...
+    def views(self) -> Any: ...
 
     @property
-    def floor(self) -> float | None: ...
+    def floor(self) -> Any: ...
