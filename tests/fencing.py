@@ -5,15 +5,23 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import moderngl
 
+from gpufluid.gl import fences as module
+from gpufluid.gl.contexts import is_software
 from gpufluid.gl.fences import Fences, fences
 from gpufluid.gl.state import _guards
 
-_drawn: WeakKeyDictionary[moderngl.Context, Any] = WeakKeyDictionary()  # the target, since the last fence
-_add = Fences.add
+
+class Watched(Fences):
+    """Knows which target was drawn to since the last one."""
+
+    drawn: Any = None
+
+    def add(self) -> None:
+        self.drawn = None
+        super().add()
 
 
 def _draws(real: Callable[..., Any], target_of: Callable[..., Any]) -> Callable[..., Any]:
@@ -25,22 +33,15 @@ def _draws(real: Callable[..., Any], target_of: Callable[..., Any]) -> Callable[
     @functools.wraps(real)
     def draw(self: Any, *given: Any, **by_name: Any) -> Any:
         ctx = self if isinstance(self, moderngl.Context) else self.ctx
-        target, before, guard = target_of(self, *given), _drawn.get(ctx), _guards.get(ctx)
-        if guard is not None and not guard.outside and fences(ctx) is not None:
-            assert before is None or before is target, (
-                "another target was drawn to, and no fence is behind that"
-            )
-        _drawn[ctx] = target
+        guard, kept = _guards.get(ctx), fences(ctx) if is_software(ctx) else None
+        if isinstance(kept, Watched):
+            target, before = target_of(self, *given), kept.drawn
+            if guard is not None and not guard.outside and before is not None:
+                assert before is target, "another target was drawn to, and no fence is behind that"
+            kept.drawn = target
         return real(self, *given, **by_name)
 
     return draw
-
-
-def _marked(self: Fences) -> None:
-    _add(self)
-    for ctx in list(_drawn):
-        if fences(ctx) is self:
-            del _drawn[ctx]
 
 
 def install() -> None:
@@ -50,4 +51,4 @@ def install() -> None:
     target.clear = _draws(target.clear, lambda target, *given: target.mglo)  # type: ignore[method-assign]
     copies = _draws(context.copy_framebuffer, lambda ctx, target, source: target.mglo)
     context.copy_framebuffer = copies  # type: ignore[method-assign]
-    Fences.add = _marked  # type: ignore[method-assign]
+    module.Fences = Watched  # type: ignore[misc]

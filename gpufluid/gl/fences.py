@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -11,6 +12,8 @@ from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
 
 MOST = 128  # that are kept before half of them are let go; the driver has 64 scenes under way at most
+SLICE = 20_000_000  # ns, of waiting
+PASSED = enums.ALREADY_SIGNALED, enums.CONDITION_SATISFIED, enums.WAIT_FAILED  # or it never will be
 
 
 class Fences:
@@ -26,23 +29,25 @@ class Fences:
     def __init__(self, ctx: moderngl.Context) -> None:
         self._gl = calls(ctx)
         self._new = self._gl.quick("glFenceSync")
-        self._kept: list[int] = []
+        self._kept = array("Q", [0] * MOST)  # their addresses; a step leaves no objects of Python's
+        self._count = 0
 
     def add(self) -> None:
         """Have the driver start on what was drawn, and keep the fence behind it."""
-        fence = self._new(enums.SYNC_GPU_COMMANDS_COMPLETE, 0)
-        if fence:
-            self._kept.append(fence)
-        if len(self._kept) > MOST:
+        if self._count == MOST:
             self._let_go(MOST // 2)
+        self._kept[self._count] = self._new(enums.SYNC_GPU_COMMANDS_COMPLETE, 0) or 0
+        self._count += 1
 
     def _let_go(self, count: int) -> None:
-        """Delete the first `count`, if all threads have passed the one after them."""
+        """Delete the first `count`, once all threads have passed the one after them, as they will have."""
         gl, kept = self._gl, self._kept
-        if gl.glClientWaitSync(kept[count], 0, 0) == enums.ALREADY_SIGNALED:
-            for fence in kept[:count]:
-                gl.glDeleteSync(fence)
-            del kept[:count]
+        while kept[count] and gl.glClientWaitSync(kept[count], 0, SLICE) not in PASSED:
+            pass
+        for fence in kept[:count]:
+            gl.glDeleteSync(fence)
+        kept[: MOST - count] = kept[count:]
+        self._count -= count
 
 
 _fences: WeakKeyDictionary[moderngl.Context, Fences | None] = WeakKeyDictionary()
