@@ -8,9 +8,7 @@ from numpy.typing import NDArray
 
 from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
-
-_ENDS = enums.ALREADY_SIGNALED, enums.CONDITION_SATISFIED, enums.WAIT_FAILED  # of waiting
-_SLICE = 20_000_000  # ns
+from gpufluid.gl.fences import PASSED, SLICE
 
 
 def settle(ctx: moderngl.Context) -> None:
@@ -22,8 +20,8 @@ def settle(ctx: moderngl.Context) -> None:
     fence = gl.glFenceSync(enums.SYNC_GPU_COMMANDS_COMPLETE, 0)
     try:
         answer = None
-        while answer not in _ENDS:
-            answer = gl.glClientWaitSync(fence, enums.SYNC_FLUSH_COMMANDS_BIT, _SLICE)
+        while answer not in PASSED:
+            answer = gl.glClientWaitSync(fence, enums.SYNC_FLUSH_COMMANDS_BIT, SLICE)
     finally:
         gl.glDeleteSync(fence)
 
@@ -54,7 +52,7 @@ class LateRead:
         if self._buffer is None:
             return True
         flush, most = enums.SYNC_FLUSH_COMMANDS_BIT, int(seconds * 1e9)
-        return self._gl.glClientWaitSync(self._fence, flush, most) in _ENDS
+        return self._gl.glClientWaitSync(self._fence, flush, most) in PASSED
 
     def read(self) -> NDArray[np.floating]:
         """Return it, [height, width, components]; waits where it is not `ready`."""
