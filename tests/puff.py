@@ -8,12 +8,14 @@ from typing import Any
 
 import moderngl
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.layout import FlatLayout, layouts
+from gpufluid.render import volume
 from gpufluid.render.camera import view_of
 from gpufluid.render.volume import VolumeRenderer
 
@@ -103,6 +105,15 @@ def drawn(fluid: Any, camera: Any, slices: int | None = None, **options: Any) ->
     picture = canvas.read()
     made.release()
     return picture
+
+
+def go_that_way(device: Device, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    """Let what cells look like be "filtered" from textures, "loaded" from images, or "dispatched"."""
+    if device.version < {"filtered": 330, "loaded": 420, "dispatched": 430}[way]:
+        pytest.skip(f"OpenGL {device.version / 100:.1f} has none that is {way}")
+    monkeypatch.setattr(volume, "computes", lambda _: way == "dispatched")
+    if way == "filtered":
+        monkeypatch.setattr(volume, "images_of", lambda *_: {})
 
 
 def pictured(fluid: Any, **given: Any) -> Any:

@@ -13,13 +13,15 @@ from gpufluid.view import Fire
 HOTTER = 2.0  # than `Fire.hottest`: no heat is kept as more
 
 
-def softened(volume: Floats, corners: bool = False) -> Floats:
+def softened(volume: Floats, corners: bool = False, even: bool = False) -> Floats:
     """Return `volume` [z, y, x, ...] as the cubic B-spline of the cells has it at their middles.
 
-    Each and its neighbours 1 : 4 : 1 along each axis; corners: between each and the next along each axis, 1 :
-    23 : 23 : 1. Beyond a side it goes on as inside it. The twin of ``softened.glsl``.
+    Each and its neighbours 1 : 4 : 1 along each axis; even: 1 : 1 : 1; corners: between each and the next
+    along each axis, 1 : 23 : 23 : 1. Beyond a side it goes on as inside it. The twin of ``softened.glsl``.
     """
     weights = (1 / 48, 23 / 48, 23 / 48, 1 / 48) if corners else (1 / 6, 4 / 6, 1 / 6)
+    if even:
+        weights = (1 / 3, 1 / 3, 1 / 3)
     for axis in range(3):
         pad = [(1, len(weights) - 2) if n == axis else (0, 0) for n in range(volume.ndim)]
         wide, count = np.pad(volume, pad, mode="edge"), volume.shape[axis]

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from driver import within
-from puff import Canvas, Floats, Puff
+from puff import Canvas, Floats, Puff, go_that_way
 from reference_fire import heat, radiance, softened
 from reference_light import trilinear
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
-from gpufluid.render import volume
 from gpufluid.render.fading import fade
 from gpufluid.render.volume import VolumeRenderer
 
@@ -51,7 +50,7 @@ def as_points(heat: Floats, places: Floats) -> Floats:
     return np.stack([trilinear(heat[..., n], places) for n in range(3)], axis=-1)
 
 
-@pytest.mark.parametrize("dispatched", [False, True], ids=["drawn", "dispatched"])
+@pytest.mark.parametrize("way", ["filtered", "loaded", "dispatched"])
 @pytest.mark.parametrize("cells", [(13, 17, 11), (21, 16, 1)])
 @pytest.mark.parametrize("solid", [False, True])
 @pytest.mark.parametrize("soft", [False, True])
@@ -62,12 +61,10 @@ def test_heat_is_that_of_its_twin(
     soft: bool,
     solid: bool,
     cells: tuple[int, int, int],
-    dispatched: bool,
+    way: str,
 ) -> None:
     """With soot, burning fuel, open sides and solids, in two dimensions too; from far too hot to cold."""
-    if dispatched and device.version < 430:
-        pytest.skip("no compute shaders here")
-    monkeypatch.setattr(volume, "computes", lambda _: dispatched)
+    go_that_way(device, monkeypatch, way)
     shape = cells[::-1]
     density, temperature, flame = rng.random((3, *shape))
     temperature[..., :4], temperature[rng.random(shape) < 0.1] = 0.0, 30.0

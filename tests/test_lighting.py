@@ -9,7 +9,7 @@ import moderngl
 import numpy as np
 import pytest
 from driver import within
-from puff import SIZE, Canvas, Puff, drawn, exact, pictured
+from puff import SIZE, Canvas, Puff, drawn, exact, go_that_way, pictured
 from reference_fire import softened
 from reference_light import in_cone, light_at, light_layers
 from test_shadows import on_floor
@@ -381,8 +381,12 @@ def test_soot_glows_and_clear_gas_does_not(device: Device) -> None:
     np.testing.assert_allclose(seen, (3.0, 3.0 * (1.0 - np.exp(-2.25)), 0.0, 3.0), rtol=0.01)
 
 
-def test_colours_are_softened_by_a_b_spline_and_lose_nothing(ctx: moderngl.Context, device: Device) -> None:
+@pytest.mark.parametrize("way", ["filtered", "loaded", "dispatched"])
+def test_colours_are_softened_by_a_b_spline_and_lose_nothing(
+    ctx: moderngl.Context, device: Device, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
     """Each cell and its neighbours 1 : 4 : 1 along each axis, what lies beyond a side as inside it."""
+    go_that_way(device, monkeypatch, way)
     dye = np.zeros((16, 16, 16))
     dye[8, 3, 5] = dye[0, 15, 15] = 1.0
     puff = Puff(device, gf.Grid((16, 16, 16), 1 / 16), color=(dye, 0.5 * dye, 0.0))
@@ -395,6 +399,32 @@ def test_colours_are_softened_by_a_b_spline_and_lose_nothing(ctx: moderngl.Conte
     expected = softened(sharp)
     np.testing.assert_allclose(soft, expected, rtol=within(4e-3, 2e-2), atol=within(1e-4, 4e-3))
     assert soft.sum() == pytest.approx(sharp.sum(), rel=2e-3)
+    renderer.release()
+    target.release()
+
+
+@pytest.mark.parametrize("way", ["filtered", "loaded", "dispatched"])
+@pytest.mark.parametrize("cells", [(13, 17, 11), (21, 16, 1)])
+def test_soft_smoke_is_softened_and_its_light_evened_out(
+    ctx: moderngl.Context,
+    device: Device,
+    rng: np.random.Generator,
+    monkeypatch: pytest.MonkeyPatch,
+    cells: tuple[int, int, int],
+    way: str,
+) -> None:
+    """Its extinction as colours are, of which the root is kept, and the root of its light 1 : 1 : 1."""
+    go_that_way(device, monkeypatch, way)
+    puff = Puff(device, gf.Grid(cells, 1 / 16), rng.random(cells[::-1]))
+    target = ctx.simple_framebuffer((16, 16), 4, dtype="f4")
+    renderer = gf.VolumeRenderer(ctx)
+    renderer.render(puff, STRAIGHT, target, smoke=gf.Smoke(20.0, soft=True))
+    assert renderer._work.stepped is not None
+    sharp, soft = renderer._work.stepped.read().astype(float), renderer._work.shaded.read().astype(float)
+    assert sharp[..., :3].std() > 0.01 and sharp[..., 3].std() > 1.0
+    expected = softened(sharp, even=True)
+    expected[..., 3] = np.sqrt(softened(sharp[..., 3]))
+    np.testing.assert_allclose(soft, expected, rtol=within(1e-3, 2e-2), atol=within(1e-4, 4e-3))
     renderer.release()
     target.release()
 

@@ -15,10 +15,11 @@ const float HOTTER = 2.0;  // than the hottest that is told apart: beside cold g
 const float MOST = 6e4;    // below the largest half float
 
 vec4 of_cell(ivec3 cell) {
-    vec4 here = softened_scalars(cell);
+    const float ends = CORNERS == 1 ? 1.0 / 48.0 : 1.0 / 6.0;
+    vec4 here = softened_scalars(cell, ends);
     float burn = 0.0, there = fade(vec3(cell) + (CORNERS == 0 ? 0.5 : 1.0));
 #if BURNING
-    burn = softened_flame(cell).x;
+    burn = softened_flame(cell, ends).x;
 #endif
 #if SOLIDS
     float fluid = max(here.w, 1e-3);  // the mean over that alone; in a solid that of the fluid beside it

@@ -10,9 +10,9 @@
 const float BRIGHTEST = 6e4;  // below the largest half float
 
 vec4 of_cell(ivec3 cell) {
-    vec4 soft = softened_shaded(cell);
+    vec4 soft = softened_shaded(cell, 1.0 / 6.0);
 #if SOFTENED && !COLORED
-    soft.rgb = filtered_round_shaded(cell, 2.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0).rgb;
+    soft.rgb = softened_shaded(cell, 1.0 / 3.0).rgb;
 #endif
 #if SOLIDS
     // in a solid as shade.glsl has it: further in there is nothing, over which smoke would thin out and darken before the surface

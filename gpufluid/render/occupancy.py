@@ -19,7 +19,6 @@ import moderngl
 import numpy as np
 
 from gpufluid.backend import release
-from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import blend, let_go
 from gpufluid.gl.fences import clear, draw_to
@@ -38,6 +37,7 @@ from gpufluid.render.volume_source import (
     Program,
     bind,
     contents,
+    images_of,
     matter,
     volume_program,
     write_cells,
@@ -135,10 +135,8 @@ class Occupancy:
         strips: Strips | None = None,
     ) -> None:
         """One small pass over `out`; strips: those whose spans alone it looks at, elsewhere it writes 0."""
-        name, images = label.rsplit(" ", 1)[1], dict[str, str]()
+        name, images = label.rsplit(" ", 1)[1], images_of(self.device, given)
         layouts = {name: out.layout, **{n: f.layout for n, f in given.items() if n in ("rows", "boxes")}}
-        if self.device.reading == "image":  # what a software renderer reads in half the time
-            images = {n: IMAGE_FORMAT[f.components, f.dtype] for n, f in given.items()}
         program = volume_program(
             self.device,
             fluid,
@@ -152,8 +150,6 @@ class Occupancy:
             placed_by=None if strips is None else {"strips": strips.layout},
             target=None if strips is None else out.layout,
         )
-        for unit, key in enumerate(images):
-            given[key].front.bind_to_image(unit, True, False)
         give(program, values or {})
         vertices = 3
         if strips is not None:
@@ -163,7 +159,7 @@ class Occupancy:
             clear(out.back_target)
             vertices = strips.vertices
         draw_to(out.back_target)
-        with bind(self.device, program, **{n: f for n, f in given.items() if n not in images}):
+        with bind(self.device, program, images, **given):
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=vertices)
 
     def _find_ends(self, grid: Grid) -> None:

@@ -58,6 +58,7 @@ from gpufluid.render.volume_source import (
     cells_program,
     computes,
     contents,
+    images_of,
     matter,
     volume_program,
     write_cells,
@@ -531,15 +532,17 @@ class VolumeRenderer(Guest):
             "shaded",
             "solid",
             defines={"SOFTENED": int(soft)},
+            images=(images := self._loaded(shaded=target)),
             **covering,
         )
-        with bind(self.device, program, shaded=target, solid=fluid.solid_field):
+        with bind(self.device, program, images, shaded=target, solid=fluid.solid_field):
             self._cover(program, made.shaded)
 
     def _heat(self, fluid: FluidLike, look: Look, fire: SeenFire) -> None:
         """Write how hot every cell is, and its corner if rays ask for it."""
         fades, values = fading(fluid, look.smoke)
         fields = {name: field for name, field in matter(fluid).items() if name in ("scalars", "flame")}
+        images = self._loaded(**fields)
         for name, target in fire.heat.items():
             program = cells_program(
                 self.device,
@@ -548,12 +551,17 @@ class VolumeRenderer(Guest):
                 "render/heat.glsl",
                 *fields,
                 defines={**FIRE, "CORNERS": int(name == "corners"), **fades},
+                images=images,
                 **self._covering(target),
             )
             give(program, values)
             fire.give(program)
-            with bind(self.device, program, **fields):
+            with bind(self.device, program, images, **fields):
                 self._cover(program, target)
+
+    def _loaded(self, **fields: Field) -> dict[str, str]:
+        """What a `cells_program` and `bind` are told of `fields` that it only loads texels of."""
+        return {} if self.computes else images_of(self.device, fields)
 
     def _covering(self, target: Field) -> dict[str, Any]:
         """What a `cells_program` is told that writes `target`."""

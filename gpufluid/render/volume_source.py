@@ -8,6 +8,7 @@ from typing import Any
 
 import moderngl
 
+from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
@@ -90,6 +91,7 @@ def volume_source(
     variant = Variant(solids=solids, sampler="hardware")
     macros: dict[str, object] = dict.fromkeys(UNSAID, 0)
     macros |= {"COLORED": int("color" in present), "BURNING": int("flame" in present)}
+    macros["LOADED"] = int(bool(images))
     macros |= variant.defines(fluid.grid.dimensions) | device.defines | dict(defines or {})
     source.add("\n".join(f"#define {name} {value}" for name, value in macros.items()), "<variant>")
     source.add(variant.constants(fluid.grid.dimensions), "<variant>").include("lib/between.glsl")
@@ -107,6 +109,13 @@ def volume_source(
         else:
             source.add(field_reader(name, name, its, UNITS[name], filtered=True), "<fields>")
     return source
+
+
+def images_of(device: Device, fields: Mapping[str, Field]) -> dict[str, str]:
+    """The formats of `fields` that a shader only loads texels of, where it had better read images."""
+    if device.reading != "image":
+        return {}
+    return {name: IMAGE_FORMAT[field.components, field.dtype] for name, field in fields.items()}
 
 
 def image_reader(name: str, kind: str, images: Mapping[str, str], layout: FlatLayout) -> str:
@@ -203,16 +212,18 @@ def cells_program(
     volumes: Volumes | None = None,
     spans: FlatLayout | None = None,
     macros: Mapping[str, int] | None = None,
+    images: Mapping[str, str] | None = None,
 ) -> Program:
     """Return the program of `file`, over each_cell.glsl; compiled once on each device.
 
-    form: the format of what a compute shader writes; "": it draws. spans: the layout of those of an
-    `Occupancy`, which alone are written; macros: their sizes.
+    form: the format of what a compute shader writes, which knows no `images`; "": it draws. spans: the layout
+    of those of an `Occupancy`, which alone are written; macros: their sizes.
     """
     if not form:
         given: dict[str, Any] = {} if spans is None else {"vertex_file": "render/spans_vertex.glsl"}
         placed = None if spans is None else {"spans": spans}
-        rules: dict[str, Any] = {"solids": solids, "defines": defines, "volumes": volumes, **given}
+        rules: dict[str, Any] = {"solids": solids, "defines": defines, "volumes": volumes, "images": images}
+        rules |= given
         return volume_program(device, fluid, label, file, *fields, placed_by=placed, **rules)
     known, named = dict(volumes or {}), {**dict(defines or {}), **dict(macros or {})}
     named |= {"COMPUTED": 1, "GROUP": GROUP, "SPARED": int(spans is not None)}
@@ -245,12 +256,16 @@ def write_cells(device: Device, program: Program, target: Field, vertices: int =
 
 
 @contextmanager
-def bind(device: Device, program: Program, **fields: Field | None) -> Iterator[None]:
-    """Bind the fronts of `fields` that `program` reads, filtered, while the body runs."""
-    taken = []
+def bind(
+    device: Device, program: Program, images: Mapping[str, str] | None = None, /, **fields: Field | None
+) -> Iterator[None]:
+    """Bind the fronts of `fields` that `program` reads, filtered or as `images`, while the body runs."""
+    taken, known = [], list(images or {})
     for name, field in fields.items():
         sampler = program.get(name, None) if field is not None else None
-        if field is not None and isinstance(sampler, moderngl.Uniform):
+        if field is not None and name in known:
+            field.front.bind_to_image(known.index(name), True, False)
+        elif field is not None and isinstance(sampler, moderngl.Uniform):
             unit = UNITS[name]
             sampler.value = unit
             field.front.use(unit)
