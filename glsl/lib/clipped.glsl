@@ -17,17 +17,23 @@ vec3 clipped(vec3 start, vec3 end) {
     ivec3 stride = 1 - 2 * ivec3(back);
     vec3 inverse = 1.0 / mix(abs(way), vec3(1e-20), lessThan(abs(way), vec3(1e-20)));
     vec3 next = abs(mix(vec3(cell + 1) - start, start - vec3(cell), back)) * inverse;  // share of the way
-    for (int n = 0; n < 3 * PATH; ++n) {
-        float share = min(next.x, min(next.y, next.z));
-        if (share >= 1.0) break;
+    float share = min(next.x, min(next.y, next.z)), bit = 1e-3 / length(way);
+    int n = 0;
+    if (share < 1.0) do {  // asked for last, see turns.glsl
         ivec3 turn = next.x <= share ? X : next.y <= share ? Y : Z;
         cell += turn * stride;
-        ivec3 at = wrapped(cell);
-        float bit = 1e-3 / length(way);
-        if (at != in_box(at)) return start + (share + bit) * way;  // just beyond a side
-        if (IS_SOLID(at)) return start + max(share - bit, 0.0) * way;
         next += vec3(turn) * inverse;
-    }
+        ivec3 at = wrapped(cell);
+        float met = share;
+        share = min(next.x, min(next.y, next.z));
+        if (at != in_box(at)) {
+            end = start + (met + bit) * way;  // just beyond a side
+            share = 1.0;
+        } else if (IS_SOLID(at)) {
+            end = start + max(met - bit, 0.0) * way;
+            share = 1.0;
+        }
+    } while (share < 1.0 && ++n < 3 * PATH);
 #endif
     return end;
 }
