@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from numbers import Integral
 from typing import Any, Literal
 
@@ -15,17 +14,6 @@ from gpufluid.vectors import Counts, Number, Pair, Size, Vector
 
 LARGEST = 3.4e38  # what single precision holds
 MAX_SIDE = 16384  # pixels, of H.264 and of most GL drivers
-
-
-class Checked(ABC):
-    """The base of dataclasses that are checked as they are made, and again before they are used."""
-
-    def __post_init__(self) -> None:
-        self.check()
-
-    @abstractmethod
-    def check(self) -> None:
-        """Raise GpufluidError naming the first field that cannot be."""
 
 
 def finite_triple(value: Vector, name: str, parts: str = "(x, y, z)") -> tuple[float, float, float]:
