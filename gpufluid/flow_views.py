@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpufluid import rules
-from gpufluid.checks import finite_number, finite_points, finite_triple, low_and_high, whole_number
+from gpufluid.checks import finite_number, finite_points, low_and_high, whole_number
 from gpufluid.errors import GpufluidError, each_once, named, near, several
 from gpufluid.grid import AXES
 from gpufluid.shapes import HALF_SPACE, Box, Capsule, Cylinder, Sphere, direction
@@ -95,18 +95,19 @@ class ParticleSource(rules.Checked):
 
 @named
 @dataclass
-class Seeds:
+class Seeds(rules.Checked):
     """Points from corner `low` to `high`, metres, `counts` along (x, y, z); a single one is in the middle.
 
     Raises GpufluidError naming the value and its limit.
     """
 
-    low: Vector
-    high: Vector
+    low: Vector = dataclasses.field(metadata=rules.VECTOR)
+    high: Vector = dataclasses.field(metadata=rules.VECTOR)
     counts: Counts
 
-    def __post_init__(self) -> None:
-        self.low, self.high = finite_triple(self.low, "Seeds.low"), finite_triple(self.high, "Seeds.high")
+    def check(self) -> None:
+        """Raise GpufluidError naming the first field that no points are found by."""
+        super().check()
         try:
             nx, ny, nz = self.counts
         except (TypeError, ValueError):

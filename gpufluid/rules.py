@@ -26,8 +26,7 @@ def rule(check: Check, *, names: Sequence[Any] = (), optional: bool = False) -> 
     return {"check": check, "names": names, "optional": optional}
 
 
-VECTOR, COLOR, RADIANCE = rule(checks.finite_triple), rule(checks.color_triple), rule(checks.radiance)
-RANGE = rule(checks.low_and_high)
+VECTOR = rule(checks.finite_triple)
 
 
 def ruled(check: Check, default: Any, **more: Any) -> Any:
@@ -57,7 +56,7 @@ def share(default: float) -> Any:
     return ruled(checks.share, default)
 
 
-def whole(default: int, low: int | None = None, high: int | None = None) -> Any:
+def whole(default: int | None, low: int | None = None, high: int | None = None) -> Any:
     """A whole number from `low` to `high`."""
     return ruled(partial(checks.whole_number, low=low, high=high), default)
 

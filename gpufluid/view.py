@@ -25,7 +25,7 @@ from gpufluid.checks import (
 )
 from gpufluid.errors import GpufluidError, each_once, named, one_of, short
 from gpufluid.image_files import read_image
-from gpufluid.vectors import Pixels, Real, Triple, Vector, Vectors, default
+from gpufluid.vectors import Number, Pixels, Real, Size, Triple, Vector, Vectors
 
 MOST_LIGHTS = 4  # beside the sun
 EXPOSURE = 0.95  # factor on radiance before the tone map
@@ -380,9 +380,28 @@ class Smoke(rules.Checked):
         self.pigments = tuple(color_triple(p, f"Smoke.pigments[{n}]") for n, p in enumerate(pigments))
 
 
+def _frame_rate(value: Number, name: str) -> float:
+    """Return `value` as frames a second that a film may have, or raise naming it."""
+    slowest, fastest = FRAME_RATES
+    rate = finite_number(value, name, above=0.0)
+    if not slowest <= rate <= fastest:
+        raise GpufluidError(f"{name} must lie in {slowest:g} .. {fastest:g}, got {value!r}")
+    return rate
+
+
+def _pixels(value: Size, name: str) -> tuple[int, int]:
+    """Return `value` as two whole numbers (width, height) >= 1, or raise naming it."""
+    try:
+        width, height = value
+    except (TypeError, ValueError):
+        raise GpufluidError(f"{name} must be two whole numbers (width, height), got {value!r}") from None
+    what = f"{name} (width, height)"
+    return whole_number(width, what, low=1), whole_number(height, what, low=1)
+
+
 @named
 @dataclass
-class Picture:
+class Picture(rules.Checked):
     """How a picture of a scene is made.
 
     size: (width, height), pixels. fps: frames per second of a film. exposure: factor on the radiance before
@@ -395,29 +414,19 @@ class Picture:
     Raises GpufluidError naming the field and its limit; for the size, a renderer made with it does so too.
     """
 
-    size: Pixels = default((640, 360))
-    fps: Real = rules.number(30.0, above=0.0)
+    size: Pixels = rules.ruled(_pixels, (640, 360))
+    fps: Real = rules.ruled(_frame_rate, 30.0)
     exposure: Real = rules.number(EXPOSURE, above=0.0)
     background: Background = rules.ruled(checked_background, "studio")
     slices: int | None = None
     method: str | None = None
-    resolution: Real = default(1.0)
+    resolution: Real = rules.number(1.0)
     floor_color: Vector | None = rules.color(None)
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Raise GpufluidError naming the first value that no picture is made with."""
         check_drawing(self.drawn_by, self.slices, self.resolution, "Picture.")
-        rules.check_fields(self)
-        slowest, fastest = FRAME_RATES
-        if not slowest <= self.fps <= fastest:
-            raise GpufluidError(f"Picture.fps must lie in {slowest:g} .. {fastest:g}, got {self.fps!r}")
-        try:
-            width, height = self.size
-        except (TypeError, ValueError):
-            raise GpufluidError(
-                f"Picture.size must be two whole numbers (width, height), got {self.size!r}"
-            ) from None
-        what = "Picture.size (width, height)"
-        self.size = whole_number(width, what, low=1), whole_number(height, what, low=1)
+        super().check()
 
     @property
     def drawn_by(self) -> str:
