@@ -101,6 +101,12 @@ def real_array(values: ArrayLike) -> NDArray[np.float64]:
         raise ValueError(str(error)) from None
 
 
+def locked(array: NDArray[Any]) -> NDArray[Any]:
+    """`array` itself, which cannot be written to from now on."""
+    array.flags.writeable = False
+    return array
+
+
 def held(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     """True for each number that single precision holds: finite, and not too large."""
     return np.asarray(np.abs(values) <= LARGEST)
@@ -119,8 +125,7 @@ def finite_points(points: ArrayLike, name: str, least: Literal["one", "two"]) ->
     bad = np.flatnonzero(~held(array).all(axis=1))
     if bad.size:
         raise GpufluidError(f"{name} must be finite, but point {bad[0]} is {array[bad[0]].tolist()}")
-    array.flags.writeable = False
-    return array
+    return locked(array)
 
 
 def whole_number(value: int, name: str, *, low: int | None = None, high: int | None = None) -> int:

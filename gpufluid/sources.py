@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpufluid import rules
-from gpufluid.checks import finite_number, finite_points, finite_triple, real_array
+from gpufluid.checks import finite_number, finite_points, finite_triple, locked, real_array
 from gpufluid.errors import GpufluidError, named
 from gpufluid.grid import CellBox
 from gpufluid.image_files import read_image
@@ -254,8 +254,7 @@ def _shares(values: ArrayLike, name: str, dimensions: int) -> Floats:
     if not good.all():
         where = tuple(int(i) for i in np.argwhere(~good)[0])
         raise GpufluidError(f"{name} must be in 0 .. 1, got {array[where]:g} at {where}")
-    array.flags.writeable = False
-    return array
+    return locked(array)
 
 
 def _luminance(source: str | os.PathLike[str] | ArrayLike) -> Floats:

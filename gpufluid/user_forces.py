@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpufluid import rules
-from gpufluid.checks import held, real_array
+from gpufluid.checks import held, locked, real_array
 from gpufluid.errors import GpufluidError, named
 from gpufluid.shapes import direction
 from gpufluid.sources import MAX_SEED
@@ -167,8 +167,7 @@ class ForceField(rules.Checked):
         if not held(array).all():
             where = tuple(int(i) for i in np.argwhere(~held(array))[0])
             raise GpufluidError(f"ForceField.values must be finite, got {array[where]} at {where}")
-        array.flags.writeable = False
-        self.values = self._checked = array
+        self.values = self._checked = locked(array)
         self.version = getattr(self, "version", 0) + 1
 
     @property

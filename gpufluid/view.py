@@ -19,6 +19,7 @@ from gpufluid.checks import (
     color_triple,
     finite_number,
     finite_triple,
+    locked,
     radiance,
     real_array,
     whole_number,
@@ -209,9 +210,7 @@ def _plate(source: Any) -> NDArray[np.uint8]:
         pixels = 255.0 * pixels
     if pixels.shape[2] == 4:
         pixels = pixels[..., :3] * (pixels[..., 3:] / np.float32(255.0))
-    kept = np.array(np.rint(pixels[..., :3]), np.uint8, order="C")
-    kept.flags.writeable = False
-    return kept
+    return locked(np.array(np.rint(pixels[..., :3]), np.uint8, order="C"))
 
 
 Background = str | Vector | Plate
