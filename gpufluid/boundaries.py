@@ -17,7 +17,7 @@ SIDES = ("left", "right", "bottom", "top", "back", "front")  # x-, x+, y-, y+, z
 
 @named
 @dataclass(frozen=True)
-class Wall(rules.Checked):
+class Wall(rules.Ruled):
     """A solid side, through which nothing flows.
 
     slip: "no" (fluid at the wall moves with it) or "free" (it glides along without friction). velocity: of
@@ -43,7 +43,7 @@ class Open:
 
 @named
 @dataclass(frozen=True)
-class Inflow(rules.Checked):
+class Inflow(rules.Ruled):
     """A side through which fluid is driven, in or out.
 
     velocity: of what comes in, or is drawn out, m/s. density, temperature: of what comes in; a temperature of

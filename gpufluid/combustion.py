@@ -34,7 +34,7 @@ LARGEST_EXPONENT = 80.0
 
 @named
 @dataclass(frozen=True)
-class Combustion(rules.Checked):
+class Combustion(rules.Ruled):
     """How fuel burns: above a temperature it turns into heat, smoke and volume.
 
     ignition_temperature: below it nothing burns. burn_per_temperature: k, how fast it burns, 1/s per unit of

@@ -95,7 +95,7 @@ class ParticleSource(rules.Checked):
 
 @named
 @dataclass
-class Seeds(rules.Checked):
+class Seeds(rules.Ruled):
     """Points from corner `low` to `high`, metres, `counts` along (x, y, z); a single one is in the middle.
 
     Raises GpufluidError naming the value and its limit.
@@ -105,9 +105,8 @@ class Seeds(rules.Checked):
     high: Vector = dataclasses.field(metadata=rules.VECTOR)
     counts: Counts
 
-    def check(self) -> None:
-        """Raise GpufluidError naming the first field that no points are found by."""
-        super().check()
+    def __post_init__(self) -> None:
+        super().__post_init__()
         try:
             nx, ny, nz = self.counts
         except (TypeError, ValueError):

@@ -120,11 +120,18 @@ def check_fields(thing: Any, described: type | None = None, but: Sequence[str] =
         object.__setattr__(thing, name, check(value, told))  # of a frozen one too
 
 
-class Checked:
-    """The base of dataclasses that are checked as they are made; those not frozen again before they are used.
+class Ruled:
+    """The base of dataclasses that are held to their rules as they are made.
 
     Each number is kept as Python's own: NumPy's have their own arithmetic, -np.uint8(1) is 255.
     """
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+class Checked:
+    """The base of dataclasses that are checked as they are made, and again before they are used."""
 
     def __post_init__(self) -> None:
         self.check()

@@ -32,7 +32,7 @@ SLIPS = ("no", "free")
 
 @named
 @dataclass(frozen=True)
-class Settings(rules.Checked):
+class Settings(rules.Ruled):
     """How a fluid is stepped. All units are SI; every rate is per second and does not depend on dt.
 
     advection: the scheme that carries everything: "maccormack" (Selle et al. 2008), "bfecc" (Dupont & Liu
@@ -107,9 +107,8 @@ class Settings(rules.Checked):
     skip_empty: bool = rules.flag(True)
     precision: str = rules.choice("single", *PRECISIONS)
 
-    def check(self) -> None:
-        """Raise GpufluidError naming the first field that cannot be what it is."""
-        super().check()
+    def __post_init__(self) -> None:
+        super().__post_init__()
         own = not isinstance(self.pressure, type) and callable(getattr(self.pressure, "solve", None))
         if not isinstance(self.pressure, SOLVERS) and not own:
             names = ", ".join(solver.__name__ for solver in SOLVERS)

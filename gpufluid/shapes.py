@@ -87,7 +87,7 @@ def _frame(origin: Vector, up: Vector = (0.0, 1.0, 0.0)) -> Floats:
 
 @named
 @dataclass(frozen=True)
-class Sphere(rules.Checked):
+class Sphere(rules.Ruled):
     """A ball. center, radius: metres, radius > 0.
 
     Raises GpufluidError naming the value and its limit.
@@ -104,7 +104,7 @@ class Sphere(rules.Checked):
 
 @named
 @dataclass(frozen=True)
-class Box(rules.Checked):
+class Box(rules.Ruled):
     """A box along the axes. center: metres. size: its edges along (x, y, z), metres, each > 0.
 
     Raises GpufluidError naming the value and its limit.
@@ -138,7 +138,7 @@ class Box(rules.Checked):
 
 @named
 @dataclass(frozen=True)
-class Cylinder(rules.Checked):
+class Cylinder(rules.Ruled):
     """An upright cylinder, its axis along y. center: metres. radius, height: metres, > 0.
 
     A `rotation` of its obstacle or emitter lays it along another axis. In 2D a Sphere is a cylinder along z.
@@ -158,7 +158,7 @@ class Cylinder(rules.Checked):
 
 @named
 @dataclass(frozen=True)
-class Capsule(rules.Checked):
+class Capsule(rules.Ruled):
     """All that lies within `radius` > 0 of the straight line from `start` to `end`; metres.
 
     Raises GpufluidError naming the value and its limit, also where both ends are one point: a Sphere.
@@ -168,9 +168,8 @@ class Capsule(rules.Checked):
     end: Vector = rules.vector((0.0, 0.5, 0.0))
     radius: Real = rules.number(0.25, above=0.0)
 
-    def check(self) -> None:
-        """Raise GpufluidError naming the first field that cannot be what it is."""
-        super().check()
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.length > 0.0:
             raise GpufluidError(f"Capsule.end must differ from its start {self.start}, got {self.end}")
 
@@ -190,7 +189,7 @@ class Capsule(rules.Checked):
 
 @named
 @dataclass(frozen=True)
-class Plane(rules.Checked):
+class Plane(rules.Ruled):
     """The half space below a plane: solid on the side that the normal points away from.
 
     point: any point of the plane, metres. normal: its direction, of any length > 0. Raises GpufluidError

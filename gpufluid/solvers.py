@@ -48,7 +48,7 @@ class PressureSolver(Protocol):
 
 @named
 @dataclass(frozen=True)
-class Jacobi(rules.Checked):
+class Jacobi(rules.Ruled):
     """Weighted Jacobi sweeps of the pressure Poisson equation: simple, and the default.
 
     iterations: sweeps per projection, >= 0. weight: 1 is plain Jacobi; in (0, 2), though above 1 the shortest
@@ -68,7 +68,7 @@ class Jacobi(rules.Checked):
 
 @named
 @dataclass(frozen=True)
-class ChebyshevJacobi(rules.Checked):
+class ChebyshevJacobi(rules.Ruled):
     """Jacobi sweeps with varying weights, which form a Chebyshev polynomial together (Golub & Varga 1961).
 
     The passes are those of `Jacobi`; all modes but the longest keep 1 % of their error or less.
@@ -84,7 +84,7 @@ class ChebyshevJacobi(rules.Checked):
 
 @named
 @dataclass(frozen=True)
-class RedBlackSOR(rules.Checked):
+class RedBlackSOR(rules.Ruled):
     """Successive over-relaxation, on the cells coloured like the squares of a chess-board (Young 1954).
 
     A sweep is two passes, one per colour. iterations: sweeps per projection. omega: over-relaxation in (0,
@@ -101,7 +101,7 @@ class RedBlackSOR(rules.Checked):
 
 @named
 @dataclass(frozen=True)
-class ConjugateGradient(rules.Checked):
+class ConjugateGradient(rules.Ruled):
     """Preconditioned conjugate gradients (Hestenes & Stiefel 1952).
 
     iterations: the most per projection; the CPU waits for four sums in each, and for one after the last.
@@ -134,7 +134,7 @@ class FFT:
 
 @named
 @dataclass(frozen=True)
-class Multigrid(rules.Checked):
+class Multigrid(rules.Ruled):
     """V-cycles over a series of grids, each with half as many cells along every axis (Brandt 1977).
 
     cycles: V-cycles per projection. sweeps: red-black Gauss-Seidel sweeps before a coarser grid's turn, and

@@ -400,7 +400,7 @@ def _pixels(value: Size, name: str) -> tuple[int, int]:
 
 @named
 @dataclass
-class Picture(rules.Checked):
+class Picture(rules.Ruled):
     """How a picture of a scene is made.
 
     size: (width, height), pixels. fps: frames per second of a film. exposure: factor on the radiance before
@@ -422,10 +422,9 @@ class Picture(rules.Checked):
     resolution: Real = rules.number(1.0)
     floor_color: Vector | None = rules.color(None)
 
-    def check(self) -> None:
-        """Raise GpufluidError naming the first value that no picture is made with."""
+    def __post_init__(self) -> None:
         check_drawing(self.drawn_by, self.slices, self.resolution, "Picture.")
-        super().check()
+        super().__post_init__()
 
     @property
     def drawn_by(self) -> str:
