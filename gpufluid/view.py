@@ -26,7 +26,7 @@ from gpufluid.checks import (
 )
 from gpufluid.errors import GpufluidError, each_once, named, one_of, short
 from gpufluid.image_files import read_image
-from gpufluid.vectors import Number, Pixels, Real, Size, Triple, Vector, Vectors
+from gpufluid.vectors import Pixels, Real, Size, Triple, Vector, Vectors
 
 MOST_LIGHTS = 4  # beside the sun
 EXPOSURE = 0.95  # factor on radiance before the tone map
@@ -379,15 +379,6 @@ class Smoke(rules.Checked):
         self.pigments = tuple(color_triple(p, f"Smoke.pigments[{n}]") for n, p in enumerate(pigments))
 
 
-def _frame_rate(value: Number, name: str) -> float:
-    """Return `value` as frames a second that a film may have, or raise naming it."""
-    slowest, fastest = FRAME_RATES
-    rate = finite_number(value, name, above=0.0)
-    if not slowest <= rate <= fastest:
-        raise GpufluidError(f"{name} must lie in {slowest:g} .. {fastest:g}, got {value!r}")
-    return rate
-
-
 def _pixels(value: Size, name: str) -> tuple[int, int]:
     """Return `value` as two whole numbers (width, height) >= 1, or raise naming it."""
     try:
@@ -414,7 +405,7 @@ class Picture(rules.Ruled):
     """
 
     size: Pixels = rules.ruled(_pixels, (640, 360))
-    fps: Real = rules.ruled(_frame_rate, 30.0)
+    fps: Real = rules.between(*FRAME_RATES, 30.0)
     exposure: Real = rules.number(EXPOSURE, above=0.0)
     background: Background = rules.ruled(checked_background, "studio")
     slices: int | None = None
