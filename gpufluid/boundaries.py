@@ -6,17 +6,18 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from gpufluid.checks import finite_number, finite_triple, flag
-from gpufluid.errors import GpufluidError, named, near, one_of
+from gpufluid import rules
+from gpufluid.checks import flag
+from gpufluid.errors import GpufluidError, named, near
 from gpufluid.settings import SLIPS
-from gpufluid.vectors import Real, RealOrNone, Triple, Vector, default
+from gpufluid.vectors import Real, RealOrNone, Triple, Vector
 
 SIDES = ("left", "right", "bottom", "top", "back", "front")  # x-, x+, y-, y+, z-, z+
 
 
 @named
 @dataclass(frozen=True)
-class Wall:
+class Wall(rules.Ruled):
     """A solid side, through which nothing flows.
 
     slip: "no" (fluid at the wall moves with it) or "free" (it glides along without friction). velocity: of
@@ -26,15 +27,9 @@ class Wall:
     Raises GpufluidError naming the field and its limit.
     """
 
-    slip: str = "no"
-    velocity: Vector = (0.0, 0.0, 0.0)
-    temperature: RealOrNone = default(None)
-
-    def __post_init__(self) -> None:
-        one_of(self.slip, SLIPS, "Wall.slip")
-        object.__setattr__(self, "velocity", finite_triple(self.velocity, "Wall.velocity"))
-        if self.temperature is not None:
-            object.__setattr__(self, "temperature", finite_number(self.temperature, "Wall.temperature"))
+    slip: str = rules.choice("no", *SLIPS)
+    velocity: Vector = rules.vector((0.0, 0.0, 0.0))
+    temperature: RealOrNone = rules.number(None)
 
 
 @named
@@ -48,7 +43,7 @@ class Open:
 
 @named
 @dataclass(frozen=True)
-class Inflow:
+class Inflow(rules.Ruled):
     """A side through which fluid is driven, in or out.
 
     velocity: of what comes in, or is drawn out, m/s. density, temperature: of what comes in; a temperature of
@@ -57,16 +52,9 @@ class Inflow:
     Raises GpufluidError naming the field and its limit.
     """
 
-    velocity: Vector
-    density: Real = default(0.0)
-    temperature: RealOrNone = default(None)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "velocity", finite_triple(self.velocity, "Inflow.velocity"))
-        object.__setattr__(self, "density", finite_number(self.density, "Inflow.density", low=0.0))
-        if self.temperature is not None:
-            temperature = finite_number(self.temperature, "Inflow.temperature")
-            object.__setattr__(self, "temperature", temperature)
+    velocity: Vector = field(metadata=rules.VECTOR)
+    density: Real = rules.number(0.0, low=0.0)
+    temperature: RealOrNone = rules.number(None)
 
 
 @named

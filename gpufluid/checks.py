@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from numbers import Integral
 from typing import Any, Literal
 
@@ -15,17 +14,6 @@ from gpufluid.vectors import Counts, Number, Pair, Size, Vector
 
 LARGEST = 3.4e38  # what single precision holds
 MAX_SIDE = 16384  # pixels, of H.264 and of most GL drivers
-
-
-class Checked(ABC):
-    """The base of dataclasses that are checked as they are made, and again before they are used."""
-
-    def __post_init__(self) -> None:
-        self.check()
-
-    @abstractmethod
-    def check(self) -> None:
-        """Raise GpufluidError naming the first field that cannot be."""
 
 
 def finite_triple(value: Vector, name: str, parts: str = "(x, y, z)") -> tuple[float, float, float]:
@@ -113,6 +101,12 @@ def real_array(values: ArrayLike) -> NDArray[np.float64]:
         raise ValueError(str(error)) from None
 
 
+def locked(array: NDArray[Any]) -> NDArray[Any]:
+    """`array` itself, which cannot be written to from now on."""
+    array.flags.writeable = False
+    return array
+
+
 def held(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     """True for each number that single precision holds: finite, and not too large."""
     return np.asarray(np.abs(values) <= LARGEST)
@@ -131,8 +125,7 @@ def finite_points(points: ArrayLike, name: str, least: Literal["one", "two"]) ->
     bad = np.flatnonzero(~held(array).all(axis=1))
     if bad.size:
         raise GpufluidError(f"{name} must be finite, but point {bad[0]} is {array[bad[0]].tolist()}")
-    array.flags.writeable = False
-    return array
+    return locked(array)
 
 
 def whole_number(value: int, name: str, *, low: int | None = None, high: int | None = None) -> int:

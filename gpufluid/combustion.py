@@ -23,11 +23,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
 
-from gpufluid.checks import finite_number
+from gpufluid import rules
 from gpufluid.errors import named
-from gpufluid.vectors import Real, default
+from gpufluid.vectors import Real
 
 MOST_GROWTH = 1e18  # s: burns all fuel in any step, and its product with a temperature is no infinity
 LARGEST_EXPONENT = 80.0
@@ -35,7 +34,7 @@ LARGEST_EXPONENT = 80.0
 
 @named
 @dataclass(frozen=True)
-class Combustion:
+class Combustion(rules.Ruled):
     """How fuel burns: above a temperature it turns into heat, smoke and volume.
 
     ignition_temperature: below it nothing burns. burn_per_temperature: k, how fast it burns, 1/s per unit of
@@ -56,22 +55,13 @@ class Combustion:
     the number and its limit.
     """
 
-    ignition_temperature: Real = default(0.05)
-    burn_per_temperature: Real = default(4.0)
-    fuel_per_burn: Real = default(0.25)
-    heat_per_burn: Real = default(5.0)
-    smoke_per_burn: Real = default(0.5)
-    expansion_per_burn: Real = default(1.0)
-    radiation: Real = default(0.0)
-
-    def __post_init__(self) -> None:
-        keep = partial(object.__setattr__, self)  # as Python's own number, see `Settings`
-        name = "ignition_temperature"
-        keep(name, finite_number(self.ignition_temperature, f"Combustion.{name}"))
-        keep("fuel_per_burn", finite_number(self.fuel_per_burn, "Combustion.fuel_per_burn", above=0.0))
-        rates = "burn_per_temperature", "heat_per_burn", "smoke_per_burn", "expansion_per_burn", "radiation"
-        for name in rates:
-            keep(name, finite_number(getattr(self, name), f"Combustion.{name}", low=0.0))
+    ignition_temperature: Real = rules.number(0.05)
+    burn_per_temperature: Real = rules.number(4.0, low=0.0)
+    fuel_per_burn: Real = rules.number(0.25, above=0.0)
+    heat_per_burn: Real = rules.number(5.0, low=0.0)
+    smoke_per_burn: Real = rules.number(0.5, low=0.0)
+    expansion_per_burn: Real = rules.number(1.0, low=0.0)
+    radiation: Real = rules.number(0.0, low=0.0)
 
     def growth(self, dt: float) -> float:
         """Return what burns in `dt` seconds per unit of temperature above ignition, where fuel is plenty.

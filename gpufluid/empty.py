@@ -23,7 +23,7 @@ class EmptySpace:
     def __init__(self, backend: Backend, settings: Settings, boundaries: Boundaries) -> None:
         self.backend, self.boundaries = backend, boundaries
         self._strips: Strips | None = None
-        self._on = False
+        self.on = False  # whether anything is left out in this substep
         self.use(settings)
 
     def use(self, settings: Settings) -> list[Strips]:
@@ -34,7 +34,7 @@ class EmptySpace:
         if not (rules.skip_empty and still):
             if self._strips is not None:
                 idle.append(self._strips)
-            self._on, self._strips = False, None
+            self.on, self._strips = False, None
         elif self._strips is None:
             self._strips = self.backend.strips()
         # how many times as far as the flow a value may come from: a limiter holds to what is there
@@ -45,7 +45,7 @@ class EmptySpace:
     def begin(self, heated: bool) -> None:
         """Begin a substep. heated: solids warm the fluid."""
         free = not heated and self.backend.pace.pacer is None  # in slices a pass may be cut anywhere
-        self._on = self._strips is not None and free and self._strips.wanted()
+        self.on = self._strips is not None and free and self._strips.wanted()
 
     def forget(self) -> None:
         """What fields hold has been changed in other ways than by stages."""
@@ -66,7 +66,7 @@ class EmptySpace:
 
         changed: where solids have come or gone; None: perhaps anywhere. reach: of the emitters.
         """
-        strips = self._strips if self._on else None
+        strips = self._strips if self.on else None
         if strips is not None and all(strips.covers(f.mark) for f in (scalars, colors) if f is not None):
             inside = reach.of([e for e in emitters if e.active])
             if inside is None or changed is None:
@@ -90,21 +90,16 @@ class EmptySpace:
         *others: FieldStore,
     ) -> Iterator[None]:
         """While the flow carries them for `dt` seconds; speed: the largest of (many) blocks of faces, now."""
-        strips = self._strips if self._on else None
+        strips = self._strips if self.on else None
         if strips is not None:
             reach = dt / self.backend.grid.cell_size
             strips.carry(scalars, colors, speed, self.boundaries, reach, self._times)
         with _only(strips, (scalars, colors, *others)):
             yield
 
-    @property
-    def on(self) -> bool:
-        """Whether anything is left out in this substep."""
-        return self._on
-
     def release(self) -> None:
         """Release what it holds."""
-        self._on = False
+        self.on = False
         release(self._strips)
         self._strips = None
 

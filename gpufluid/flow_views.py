@@ -6,30 +6,20 @@ Each says what a view in `gpufluid.render` with the same parameters is made with
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.checks import (
-    Checked,
-    color_triple,
-    finite_number,
-    finite_points,
-    finite_triple,
-    flag,
-    low_and_high,
-    share,
-    whole_number,
-)
-from gpufluid.errors import GpufluidError, each_once, named, near, one_of, several
+from gpufluid import rules
+from gpufluid.checks import finite_number, finite_points, low_and_high, whole_number
+from gpufluid.errors import GpufluidError, each_once, named, near, several
 from gpufluid.grid import AXES
 from gpufluid.shapes import HALF_SPACE, Box, Capsule, Cylinder, Sphere, direction
 from gpufluid.sources import Emitter
-from gpufluid.vectors import Counts, Pair, Real, RealOrNone, Vector, default
+from gpufluid.vectors import Counts, Pair, Real, RealOrNone, Vector
 
 SolidShape = Sphere | Box | Cylinder | Capsule
 FIELDS = (
@@ -42,7 +32,7 @@ MOST_SEEDS = 1 << 20
 
 @named
 @dataclass
-class ParticleSource(Checked):
+class ParticleSource(rules.Checked):
     """Where particles are born, spread evenly over a shape. Its fields can be changed at any time.
 
     shape: a Sphere, Box, Cylinder or Capsule, in metres; or an Emitter with one, which it then follows. rate:
@@ -57,13 +47,13 @@ class ParticleSource(Checked):
     """
 
     shape: SolidShape | Emitter
-    rate: RealOrNone = default(None)
-    share: Real = default(1.0)
-    color: Vector | None = None
-    last_color: Vector | None = None
-    velocity: Vector | None = None
-    spread: Real = default(0.0)
-    active: bool = True
+    rate: RealOrNone = rules.number(None, low=0.0)
+    share: Real = rules.number(1.0, low=0.0)
+    color: Vector | None = rules.color(None)
+    last_color: Vector | None = rules.color(None)
+    velocity: Vector | None = rules.vector(None)
+    spread: Real = rules.number(0.0, low=0.0)
+    active: bool = rules.flag(True)
 
     def check(self) -> None:
         """Raise GpufluidError naming the first field that nothing can be born with."""
@@ -73,16 +63,7 @@ class ParticleSource(Checked):
                 "ParticleSource.shape must be a Sphere, Box, Cylinder or Capsule, or an Emitter with one, "
                 f"got {self.shape!r}"
             )
-        if self.rate is not None:
-            self.rate = finite_number(self.rate, "ParticleSource.rate", low=0.0)
-        self.share = finite_number(self.share, "ParticleSource.share", low=0.0)
-        for name in ("color", "last_color"):
-            if getattr(self, name) is not None:
-                setattr(self, name, color_triple(getattr(self, name), f"ParticleSource.{name}"))
-        if self.velocity is not None:
-            self.velocity = finite_triple(self.velocity, "ParticleSource.velocity")
-        self.spread = finite_number(self.spread, "ParticleSource.spread", low=0.0)
-        self.active = flag(self.active, "ParticleSource.active")
+        super().check()
 
     @property
     def sends(self) -> bool:
@@ -114,18 +95,18 @@ class ParticleSource(Checked):
 
 @named
 @dataclass
-class Seeds:
+class Seeds(rules.Ruled):
     """Points from corner `low` to `high`, metres, `counts` along (x, y, z); a single one is in the middle.
 
     Raises GpufluidError naming the value and its limit.
     """
 
-    low: Vector
-    high: Vector
+    low: Vector = dataclasses.field(metadata=rules.VECTOR)
+    high: Vector = dataclasses.field(metadata=rules.VECTOR)
     counts: Counts
 
     def __post_init__(self) -> None:
-        self.low, self.high = finite_triple(self.low, "Seeds.low"), finite_triple(self.high, "Seeds.high")
+        super().__post_init__()
         try:
             nx, ny, nz = self.counts
         except (TypeError, ValueError):
@@ -166,57 +147,14 @@ def check_response(particles: Any) -> None:
         )
 
 
-def _rule(check: Callable[[Any, str], object], *, names: Sequence[Any] = ()) -> dict[str, Any]:
-    """What `check_fields` asks of a field.
-
-    check: takes a value and its name, returns what the field becomes, and raises for a bad one; a None that
-    is the default is not checked. names: what it may be, for those who offer a choice.
-    """
-    return {"check": check, "names": names}
-
-
-def check_fields(thing: Any, rules: type[FlowView], but: Sequence[str] = ()) -> None:
-    """Raise GpufluidError naming the first value of `thing` that one described by `rules` cannot have.
-
-    So views are held to what their descriptions are. but: the names of fields that are left alone.
-    """
-    for part in dataclasses.fields(rules):
-        if "check" not in part.metadata or part.name in but or not hasattr(thing, part.name):
-            continue
-        value = getattr(thing, part.name)
-        if value is not None or part.default is not None:
-            checked = part.metadata["check"](value, f"{type(thing).__name__}.{part.name}")
-            setattr(thing, part.name, checked)
-
-
-def _number(default: float | None, *, most: float = np.inf, **limit: float) -> Any:
+def _up_to_one(default: float) -> Any:
     def check(value: Any, name: str) -> float:
-        number = finite_number(value, name, **limit)
-        if number > most:
-            raise GpufluidError(f"{name} must be at most {most:g}, got {value!r}")
+        number = finite_number(value, name, above=0.0)
+        if number > 1.0:
+            raise GpufluidError(f"{name} must be at most 1, got {value!r}")
         return number
 
-    return dataclasses.field(default=default, metadata=_rule(check))
-
-
-def _share(default: float) -> Any:
-    return dataclasses.field(default=default, metadata=_rule(share))
-
-
-def _whole(default: int, low: int, high: int) -> Any:
-    return dataclasses.field(default=default, metadata=_rule(partial(whole_number, low=low, high=high)))
-
-
-def _flag(default: bool) -> Any:
-    return dataclasses.field(default=default, metadata=_rule(flag))
-
-
-def _name(default: Any, *names: Any) -> Any:
-    def check(value: Any, name: str) -> Any:
-        one_of(value, names, name)
-        return value
-
-    return dataclasses.field(default=default, metadata=_rule(check, names=names))
+    return rules.ruled(check, default)
 
 
 def _word(value: Any, name: str) -> str:
@@ -225,11 +163,22 @@ def _word(value: Any, name: str) -> str:
     return value
 
 
-WORD, COLOR, RANGE = _rule(_word), _rule(color_triple), _rule(low_and_high)
+def _normal(value: Vector, name: str) -> Vector:
+    """`value` as it is, of any length."""
+    direction(value, name)
+    return value
+
+
+def _colors() -> Any:
+    return rules.choice(None, *MAPS, None)
+
+
+def _range() -> Any:
+    return rules.ruled(low_and_high, None)
 
 
 @dataclass(kw_only=True)
-class FlowView(Checked):
+class FlowView(rules.Checked):
     """The base of the descriptions. Change any field at any time. MADE: the class that draws it.
 
     box: the name of the box that it shows, one of `Scene.box_names`; None: every box. Of several boxes each
@@ -238,12 +187,8 @@ class FlowView(Checked):
 
     MADE: ClassVar[str] = ""
     FIXED: ClassVar[tuple[str, ...]] = ()  # fields that another value of needs another view
-    box: str | None = dataclasses.field(default=None, metadata=WORD)
-    visible: bool = _flag(True)
-
-    def check(self) -> None:
-        """Raise GpufluidError naming the first value that nothing can be drawn with."""
-        check_fields(self, type(self))
+    box: str | None = rules.ruled(_word, None)
+    visible: bool = rules.flag(True)
 
     @property
     def drawn(self) -> dict[str, Any]:
@@ -278,12 +223,6 @@ def _inside(points: NDArray[np.float64], fluid: Any) -> NDArray[np.bool_]:
     return np.asarray(inside.all(axis=1))
 
 
-def _check_triples(view: FlowView, *names: str) -> None:
-    for name in names:
-        if getattr(view, name) is not None:
-            finite_triple(getattr(view, name), f"{type(view).__name__}.{name}")
-
-
 @named
 @dataclass
 class ParticlesView(FlowView):
@@ -293,24 +232,24 @@ class ParticlesView(FlowView):
     """
 
     MADE, FIXED = "Particles", ("count", "seed", "sources")
-    count: int = _whole(100_000, 1, 1 << 24)
+    count: int = rules.whole(100_000, 1, 1 << 24)
     sources: Sequence[ParticleSource] = ()
-    life: Real = _number(2.0, above=0.0)
-    seed: int = _whole(0, 0, (1 << 24) - 1)
-    color: str = _name("source", "source", *FIELDS)
-    size: Real = _number(2.5, above=0.0)
-    unit: str = _name("pixels", "pixels", "metres")
-    blend: str = _name("additive", "additive", "alpha")
-    opacity: Real = _share(0.2)
-    colors: str | None = _name(None, *MAPS, None)
-    range: Pair | None = dataclasses.field(default=None, metadata=RANGE)
-    legend: bool = _flag(False)
-    response: Real = _number(0.0, low=0.0)
-    fall: Real = _number(0.0, low=-np.inf)
-    bounce: Real = _share(0.0)
-    vary: Real = _share(0.0)
-    streak: Real = _number(0.0, low=0.0)
-    veiled: bool = _flag(True)
+    life: Real = rules.number(2.0, above=0.0)
+    seed: int = rules.whole(0, 0, (1 << 24) - 1)
+    color: str = rules.choice("source", "source", *FIELDS)
+    size: Real = rules.number(2.5, above=0.0)
+    unit: str = rules.choice("pixels", "pixels", "metres")
+    blend: str = rules.choice("additive", "additive", "alpha")
+    opacity: Real = rules.share(0.2)
+    colors: str | None = _colors()
+    range: Pair | None = _range()
+    legend: bool = rules.flag(False)
+    response: Real = rules.number(0.0, low=0.0)
+    fall: Real = rules.number(0.0)
+    bounce: Real = rules.share(0.0)
+    vary: Real = rules.share(0.0)
+    streak: Real = rules.number(0.0, low=0.0)
+    veiled: bool = rules.flag(True)
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
@@ -337,13 +276,13 @@ class _Lines(FlowView):
 
     FIXED: ClassVar[tuple[str, ...]] = ("points", "seeds")
     seeds: Seeds | ArrayLike = ()
-    points: int = _whole(192, 2, 8192)
-    line_width: Real = _number(2.0, above=0.0)
-    fade: Real = _share(0.25)
-    opacity: Real = _share(1.0)
-    colors: str | None = _name(None, *MAPS, None)
-    range: Pair | None = dataclasses.field(default=None, metadata=RANGE)
-    legend: bool = _flag(False)
+    points: int = rules.whole(192, 2, 8192)
+    line_width: Real = rules.number(2.0, above=0.0)
+    fade: Real = rules.share(0.25)
+    opacity: Real = rules.share(1.0)
+    colors: str | None = _colors()
+    range: Pair | None = _range()
+    legend: bool = rules.flag(False)
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
@@ -367,8 +306,8 @@ class StreamlinesView(_Lines):
     """
 
     MADE, FIXED = "Streamlines", ("points", "seeds", "both")
-    step: Real = _number(0.5, above=0.0, most=1.0)
-    both: bool = _flag(True)
+    step: Real = _up_to_one(0.5)
+    both: bool = rules.flag(True)
 
 
 @named
@@ -380,8 +319,8 @@ class StreakLinesView(_Lines):
     """
 
     MADE = "StreakLines"
-    points: int = _whole(128, 2, 8192)
-    interval: RealOrNone = _number(None, above=0.0)
+    points: int = rules.whole(128, 2, 8192)
+    interval: RealOrNone = rules.number(None, above=0.0)
 
 
 @named
@@ -393,13 +332,13 @@ class GlyphsView(FlowView):
     """
 
     MADE = "Glyphs"
-    spacing: RealOrNone = _number(None, low=1.0)
-    axis: str | None = _name(None, *AXES, None)
-    position: RealOrNone = _number(None, low=-np.inf)
-    length: RealOrNone = _number(None, above=0.0)
-    colors: str | None = _name(None, *MAPS, None)
-    range: Pair | None = dataclasses.field(default=None, metadata=RANGE)
-    legend: bool = _flag(False)
+    spacing: RealOrNone = rules.number(None, low=1.0)
+    axis: str | None = rules.choice(None, *AXES, None)
+    position: RealOrNone = rules.number(None)
+    length: RealOrNone = rules.number(None, above=0.0)
+    colors: str | None = _colors()
+    range: Pair | None = _range()
+    legend: bool = rules.flag(False)
 
 
 @named
@@ -411,23 +350,16 @@ class SliceView(FlowView):
     """
 
     MADE = "SlicePlane"
-    field: str = _name("speed", *FIELDS)
-    axis: str = _name("z", *AXES)
-    position: RealOrNone = _number(None, low=-np.inf)
-    point: Vector | None = None
-    normal: Vector | None = None
-    colors: str | None = _name(None, *MAPS, None)
-    range: Pair | None = dataclasses.field(default=None, metadata=RANGE)
-    opacity: Real = _share(1.0)
-    contours: int = _whole(0, 0, 100)
-    legend: bool = _flag(True)
-
-    def check(self) -> None:
-        """Raise GpufluidError naming the first value that nothing can be drawn with."""
-        super().check()
-        _check_triples(self, "point")
-        if self.normal is not None:
-            direction(self.normal, "SliceView.normal")
+    field: str = rules.choice("speed", *FIELDS)
+    axis: str = rules.choice("z", *AXES)
+    position: RealOrNone = rules.number(None)
+    point: Vector | None = rules.vector(None)
+    normal: Vector | None = rules.ruled(_normal, None)
+    colors: str | None = _colors()
+    range: Pair | None = _range()
+    opacity: Real = rules.share(1.0)
+    contours: int = rules.whole(0, 0, 100)
+    legend: bool = rules.flag(True)
 
 
 @named
@@ -439,10 +371,10 @@ class IsoSurfaceView(FlowView):
     """
 
     MADE = "IsoSurface"
-    field: str = _name("density", *FIELDS)
-    level: RealOrNone = _number(None, low=-np.inf)
-    color: Vector = dataclasses.field(default=(0.80, 0.82, 0.86), metadata=COLOR)
-    smooth: bool = _flag(True)
+    field: str = rules.choice("density", *FIELDS)
+    level: RealOrNone = rules.number(None)
+    color: Vector = rules.color((0.80, 0.82, 0.86))
+    smooth: bool = rules.flag(True)
 
 
 @named
@@ -455,9 +387,9 @@ class VoxelsView(FlowView):
     """
 
     MADE = "VoxelView"
-    style: str = _name("wires", "wires", "cubes")
-    surface: bool = _flag(False)
-    color: Vector = dataclasses.field(default=(0.36, 0.78, 0.86), metadata=COLOR)
-    surface_color: Vector = dataclasses.field(default=(0.72, 0.36, 0.22), metadata=COLOR)
-    fill: Real = _number(0.84, above=0.0, most=1.0)
-    line_width: Real = _number(1.0, above=0.0)
+    style: str = rules.choice("wires", "wires", "cubes")
+    surface: bool = rules.flag(False)
+    color: Vector = rules.color((0.36, 0.78, 0.86))
+    surface_color: Vector = rules.color((0.72, 0.36, 0.22))
+    fill: Real = _up_to_one(0.84)
+    line_width: Real = rules.number(1.0, above=0.0)

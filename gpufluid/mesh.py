@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.checks import finite_number, finite_triple, held, real_array, whole_number
+from gpufluid.checks import finite_number, finite_triple, held, locked, real_array, whole_number
 from gpufluid.errors import GpufluidError, counted, named
 from gpufluid.mesh_files import read_triangles
 from gpufluid.mesh_forms import icosahedron, split_in_four, trefoil_curve, tube_round, turned
@@ -211,7 +211,7 @@ class Mesh:
     def bounds(self) -> tuple[Floats, Floats]:
         """Low and high corner of the box round all triangles, each [3], metres."""
         used = self.vertices[np.unique(self.triangles)]
-        return _read_only(used.min(axis=0)), _read_only(used.max(axis=0))
+        return locked(used.min(axis=0)), locked(used.max(axis=0))
 
     @cached_property
     def is_closed(self) -> bool:
@@ -261,9 +261,7 @@ class Mesh:
 
         Where there is nothing to average, at an unused vertex or among triangles without area, it is +y.
         """
-        normals = normals_of(self.vertices, self.triangles)
-        normals.flags.writeable = False
-        return normals
+        return locked(normals_of(self.vertices, self.triangles))
 
     def fitted(self, size: Number, center: Vector = (0.0, 0.0, 0.0)) -> Mesh:
         """This mesh scaled and moved: `size` is the longest edge of its bounding box, `center` its middle;
@@ -324,12 +322,6 @@ def _edges_match(triangles: NDArray[np.signedinteger]) -> bool:
     return bool(np.array_equal(np.sort(start * count + end), np.sort(end * count + start)))
 
 
-def _read_only(array: Floats) -> Floats:
-    """`array`, locked."""
-    array.flags.writeable = False
-    return array
-
-
 def _checked_vertices(vertices: ArrayLike) -> Floats:
     """A locked copy of `vertices` as [v, 3] float64, or raise."""
     try:
@@ -341,7 +333,7 @@ def _checked_vertices(vertices: ArrayLike) -> Floats:
     bad = np.flatnonzero(~held(array).all(axis=1))
     if bad.size:
         raise GpufluidError(f"Mesh vertices must be finite, but vertex {bad[0]} is {array[bad[0]].tolist()}")
-    return _read_only(array)
+    return locked(array)
 
 
 def _checked_triangles(triangles: ArrayLike, vertex_count: int) -> NDArray[np.int32]:
@@ -366,9 +358,7 @@ def _checked_triangles(triangles: ArrayLike, vertex_count: int) -> NDArray[np.in
     proper = (a != b) & (b != c) & (c != a)
     if not proper.any():
         raise GpufluidError(f"Mesh needs a triangle with three different vertices, got none in {len(array)}")
-    kept: NDArray[np.int32] = np.ascontiguousarray(array[proper], dtype=np.int32)
-    kept.flags.writeable = False
-    return kept
+    return locked(np.ascontiguousarray(array[proper], dtype=np.int32))
 
 
 def normals_of(vertices: Floats, triangles: NDArray[np.integer]) -> NDArray[np.float32]:

@@ -8,19 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpufluid.checks import Checked, color_triple, finite_number, finite_triple, flag, radiance, share
-from gpufluid.errors import GpufluidError, named, one_of
+from gpufluid import rules
+from gpufluid.checks import finite_number, finite_triple
+from gpufluid.errors import GpufluidError, named
 from gpufluid.mesh import Mesh
 from gpufluid.settings import SLIPS
 from gpufluid.shapes import Analytic, positive_triple, rotation_matrix
-from gpufluid.vectors import Floats, Number, Real, RealOrNone, Triple, Vector, default
+from gpufluid.vectors import Floats, Number, Real, RealOrNone, Triple, Vector
 
 Shape = Analytic | Mesh
 
 
 @named
 @dataclass(eq=False)  # two obstacles alike are still two: lists must find the very one
-class Obstacle(Checked):
+class Obstacle(rules.Checked):
     """A solid in the fluid. Its fields can be changed at any time.
 
     shape: Sphere, Box, Cylinder, Capsule, Plane or Mesh, in local space. One that is put in its place gives
@@ -57,18 +58,18 @@ class Obstacle(Checked):
     """
 
     shape: Shape
-    position: Vector = (0.0, 0.0, 0.0)
+    position: Vector = rules.vector((0.0, 0.0, 0.0))
     rotation: ArrayLike | None = None
     scale: Number | Vector = 1.0
-    velocity: Vector = (0.0, 0.0, 0.0)
-    spin: Vector = (0.0, 0.0, 0.0)
-    temperature: RealOrNone = default(None)
-    heating: Real = default(10.0)
-    visible: bool = True
-    slip: str = "no"
-    color: Vector | None = None
-    gloss: Real = default(1.0)
-    emission: Vector = (0.0, 0.0, 0.0)
+    velocity: Vector = rules.vector((0.0, 0.0, 0.0))
+    spin: Vector = rules.vector((0.0, 0.0, 0.0))
+    temperature: RealOrNone = rules.number(None)
+    heating: Real = rules.number(10.0, low=0.0)
+    visible: bool = rules.flag(True)
+    slip: str = rules.choice("no", *SLIPS)
+    color: Vector | None = rules.color(None)
+    gloss: Real = rules.share(1.0)
+    emission: Vector = rules.radiance((0.0, 0.0, 0.0))
 
     def check(self) -> None:
         """Raise GpufluidError naming the first field that no solid can have."""
@@ -76,17 +77,7 @@ class Obstacle(Checked):
             raise GpufluidError(
                 f"Obstacle.shape must be a Sphere, Box, Cylinder, Capsule, Plane or Mesh, got {self.shape!r}"
             )
-        for name in ("position", "velocity", "spin"):
-            setattr(self, name, finite_triple(getattr(self, name), f"Obstacle.{name}"))
-        if self.temperature is not None:
-            self.temperature = finite_number(self.temperature, "Obstacle.temperature")
-        self.heating = finite_number(self.heating, "Obstacle.heating", low=0.0)
-        self.visible = flag(self.visible, "Obstacle.visible")
-        one_of(self.slip, SLIPS, "Obstacle.slip")
-        if self.color is not None:
-            self.color = color_triple(self.color, "Obstacle.color")
-        self.gloss = share(self.gloss, "Obstacle.gloss")
-        self.emission = radiance(self.emission, "Obstacle.emission")
+        super().check()
         rotation_matrix(self.rotation, "Obstacle.rotation")
         _scale_triple(self.scale)
 

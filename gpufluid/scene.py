@@ -11,9 +11,10 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gpufluid import rules
 from gpufluid.backend import release
 from gpufluid.checkpoint import saved_time
-from gpufluid.checks import finite_number, finite_triple, radiance, whole_number
+from gpufluid.checks import finite_number, finite_triple, radiance
 from gpufluid.errors import GpufluidError, counted, each_once, named, several, told_of
 from gpufluid.files import named_file
 from gpufluid.flow_views import FlowView
@@ -24,7 +25,7 @@ from gpufluid.obstacles import Obstacle, as_now
 from gpufluid.provenance import Provenance
 from gpufluid.shapes import Capsule, Sphere
 from gpufluid.sources import Emitter, Source
-from gpufluid.vectors import Listed, Number, Real, RealOrNone, Vector, default
+from gpufluid.vectors import Listed, Number, Real, RealOrNone, Vector
 from gpufluid.view import Camera, Fire, Light, Look, Picture, PointLight, Smoke
 
 Story = Iterator[Any]
@@ -76,19 +77,19 @@ class Scene:
     camera: Camera = None  # type: ignore[assignment]  # see __post_init__, and so of the light
     light: Light = None  # type: ignore[assignment]
     smoke: Smoke = field(default_factory=Smoke)
-    dt: Real = default(1.0 / 30.0)
-    floor: RealOrNone = default(None)
+    dt: Real = rules.number(1.0 / 30.0, low=0.0)
+    floor: RealOrNone = rules.number(None)
     update: Callable[[Scene, float], None] | None = None
     title: str = "gpufluid"
-    frame: int = 0
+    frame: int = rules.whole(0, low=0)
     fire: Fire | None = None
     lights: Listed[Light | PointLight] = ()  # type: ignore[assignment]
     picture: Picture = field(default_factory=Picture)
-    frames: int | None = None
+    frames: int | None = rules.whole(None, low=1)
     story: Story | None = None
     others: Sequence[Fluid] = ()
     names: dict[str, Any] = field(default_factory=dict)
-    seed: int = 0
+    seed: int = rules.whole(0)
     hand: Hand | None = None
     touched: bool = False
     views: Listed[FlowView] = ()  # type: ignore[assignment]
@@ -130,7 +131,7 @@ class Scene:
 
     def _check(self) -> None:
         """Raise GpufluidError naming the first field that no scene can have."""
-        finite_number(self.dt, "Scene.dt", low=0.0)
+        rules.check_fields(self)
         for name, kind in (
             ("fluid", Fluid),
             ("camera", Camera),
@@ -156,12 +157,6 @@ class Scene:
         if not isinstance(self.title, str):
             raise GpufluidError(f"Scene.title must be text, got {self.title!r}")
         self._check_views()
-        if self.floor is not None:
-            finite_number(self.floor, "Scene.floor")
-        if self.frames is not None:
-            whole_number(self.frames, "Scene.frames", low=1)
-        whole_number(self.frame, "Scene.frame", low=0)
-        whole_number(self.seed, "Scene.seed")
 
     def _check_views(self) -> None:
         for number, view in enumerate(self.views):

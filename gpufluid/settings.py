@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
-from gpufluid.checks import finite_number, finite_triple, flag, whole_number
+from gpufluid import rules
 from gpufluid.combustion import Combustion
-from gpufluid.errors import GpufluidError, named, one_of
+from gpufluid.errors import GpufluidError, named
 from gpufluid.solvers import (
     FFT,
     ChebyshevJacobi,
@@ -19,7 +18,7 @@ from gpufluid.solvers import (
     PressureSolver,
     RedBlackSOR,
 )
-from gpufluid.vectors import Real, RealOrNone, Vector, default
+from gpufluid.vectors import Real, RealOrNone, Vector
 
 SOLVERS = (Jacobi, ChebyshevJacobi, RedBlackSOR, ConjugateGradient, Multigrid, FFT)
 
@@ -33,7 +32,7 @@ SLIPS = ("no", "free")
 
 @named
 @dataclass(frozen=True)
-class Settings:
+class Settings(rules.Ruled):
     """How a fluid is stepped. All units are SI; every rate is per second and does not depend on dt.
 
     advection: the scheme that carries everything: "maccormack" (Selle et al. 2008), "bfecc" (Dupont & Liu
@@ -81,45 +80,35 @@ class Settings:
     Raises GpufluidError naming the setting and its limits.
     """
 
-    advection: str = "maccormack"
-    velocity_advection: str | None = None
-    reflection: bool = False
-    trace: str = "rk2"
-    limiter: str | None = "clamp"
-    sampler: str = "exact"
-    cfl: RealOrNone = default(5.0)
-    max_substeps: int = 4
+    advection: str = rules.choice("maccormack", *ADVECTION)
+    velocity_advection: str | None = rules.choice(None, *ADVECTION, None)
+    reflection: bool = rules.flag(False)
+    trace: str = rules.choice("rk2", *TRACES)
+    limiter: str | None = rules.choice("clamp", *LIMITERS)
+    sampler: str = rules.choice("exact", *SAMPLERS)
+    cfl: RealOrNone = rules.number(5.0, above=0.0, optional=True)
+    max_substeps: int = rules.whole(4, low=1)
     pressure: (
         Jacobi | ChebyshevJacobi | RedBlackSOR | ConjugateGradient | Multigrid | FFT | PressureSolver
     ) = field(default_factory=Jacobi)
-    warm_start: bool = True
-    vorticity_confinement: Real = default(0.0)
-    buoyancy: Real = default(1.0)
-    weight: Real = default(0.0)
-    ambient_temperature: Real = default(0.0)
-    viscosity: Real = default(0.0)
-    thermal_diffusivity: Real = default(0.0)
-    density_diffusivity: Real = default(0.0)
-    up: Vector = (0.0, 1.0, 0.0)
-    density_dissipation: Real = default(0.0)
-    cooling: Real = default(0.0)
+    warm_start: bool = rules.flag(True)
+    vorticity_confinement: Real = rules.number(0.0, low=0.0)
+    buoyancy: Real = rules.number(1.0)
+    weight: Real = rules.number(0.0)
+    ambient_temperature: Real = rules.number(0.0)
+    viscosity: Real = rules.number(0.0, low=0.0, most=math.inf)
+    thermal_diffusivity: Real = rules.number(0.0, low=0.0, most=math.inf)
+    density_diffusivity: Real = rules.number(0.0, low=0.0, most=math.inf)
+    up: Vector = rules.vector((0.0, 1.0, 0.0))
+    density_dissipation: Real = rules.number(0.0, low=0.0, most=math.inf)
+    cooling: Real = rules.number(0.0, low=0.0, most=math.inf)
     combustion: Combustion | None = None
-    solve_velocity: bool = True
-    skip_empty: bool = True
-    precision: str = "single"
+    solve_velocity: bool = rules.flag(True)
+    skip_empty: bool = rules.flag(True)
+    precision: str = rules.choice("single", *PRECISIONS)
 
     def __post_init__(self) -> None:
-        one_of(self.advection, ADVECTION, "Settings.advection")
-        one_of(self.velocity_advection, (*ADVECTION, None), "Settings.velocity_advection")
-        one_of(self.trace, TRACES, "Settings.trace")
-        one_of(self.limiter, LIMITERS, "Settings.limiter")
-        one_of(self.sampler, SAMPLERS, "Settings.sampler")
-        one_of(self.precision, PRECISIONS, "Settings.precision")
-        # each number is kept as Python's own: NumPy's have their own arithmetic, -np.uint8(1) is 255
-        keep = partial(object.__setattr__, self)
-        if self.cfl is not None:
-            keep("cfl", finite_number(self.cfl, "Settings.cfl", above=0.0))
-        keep("max_substeps", whole_number(self.max_substeps, "Settings.max_substeps", low=1))
+        super().__post_init__()
         own = not isinstance(self.pressure, type) and callable(getattr(self.pressure, "solve", None))
         if not isinstance(self.pressure, SOLVERS) and not own:
             names = ", ".join(solver.__name__ for solver in SOLVERS)
@@ -127,25 +116,10 @@ class Settings:
                 f"Settings.pressure must be one of gf.{names}, made with (), or an object with a method "
                 f"solve(problem), got {self.pressure!r}"
             )
-        name = "vorticity_confinement"
-        keep(name, finite_number(self.vorticity_confinement, f"Settings.{name}", low=0.0))
-        for name in (
-            "viscosity",
-            "thermal_diffusivity",
-            "density_diffusivity",
-            "density_dissipation",
-            "cooling",
-        ):
-            keep(name, finite_number(getattr(self, name), f"Settings.{name}", low=0.0, most=math.inf))
-        for name in ("buoyancy", "weight", "ambient_temperature"):
-            keep(name, finite_number(getattr(self, name), f"Settings.{name}"))
         if self.combustion is not None and not isinstance(self.combustion, Combustion):
             raise GpufluidError(
                 f"Settings.combustion must be a gf.Combustion or None, got {self.combustion!r}"
             )
-        for name in ("reflection", "warm_start", "solve_velocity", "skip_empty"):
-            keep(name, flag(getattr(self, name), f"Settings.{name}"))
-        keep("up", finite_triple(self.up, "Settings.up"))
 
     def but(self, **changes: Any) -> Settings:
         """Return these settings with `changes`, by name. Raises GpufluidError for a wrong name or value."""

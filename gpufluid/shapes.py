@@ -12,13 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpufluid.checks import (
-    finite_number,
-    finite_triple,
-    real_array,
-)
+from gpufluid import rules
+from gpufluid.checks import finite_triple, real_array
 from gpufluid.errors import GpufluidError, named
-from gpufluid.vectors import Floats, Real, Triple, Vector, default
+from gpufluid.vectors import Floats, Real, Triple, Vector
 
 # A rotation kept in float32 and turned a few thousand times still passes; a scale of 0.1 % does not.
 ROTATION_TOLERANCE = 1e-4
@@ -90,18 +87,14 @@ def _frame(origin: Vector, up: Vector = (0.0, 1.0, 0.0)) -> Floats:
 
 @named
 @dataclass(frozen=True)
-class Sphere:
+class Sphere(rules.Ruled):
     """A ball. center, radius: metres, radius > 0.
 
     Raises GpufluidError naming the value and its limit.
     """
 
-    center: Vector = (0.0, 0.0, 0.0)
-    radius: Real = default(1.0)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "center", finite_triple(self.center, "Sphere.center"))
-        object.__setattr__(self, "radius", finite_number(self.radius, "Sphere.radius", above=0.0))
+    center: Vector = rules.vector((0.0, 0.0, 0.0))
+    radius: Real = rules.number(1.0, above=0.0)
 
     @property
     def form(self) -> Form:
@@ -111,18 +104,14 @@ class Sphere:
 
 @named
 @dataclass(frozen=True)
-class Box:
+class Box(rules.Ruled):
     """A box along the axes. center: metres. size: its edges along (x, y, z), metres, each > 0.
 
     Raises GpufluidError naming the value and its limit.
     """
 
-    center: Vector = (0.0, 0.0, 0.0)
-    size: Vector = (1.0, 1.0, 1.0)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "center", finite_triple(self.center, "Box.center"))
-        object.__setattr__(self, "size", positive_triple(self.size, "Box.size"))
+    center: Vector = rules.vector((0.0, 0.0, 0.0))
+    size: Vector = rules.ruled(positive_triple, (1.0, 1.0, 1.0))
 
     @classmethod
     def from_corners(cls, low: Vector, high: Vector) -> Box:
@@ -149,7 +138,7 @@ class Box:
 
 @named
 @dataclass(frozen=True)
-class Cylinder:
+class Cylinder(rules.Ruled):
     """An upright cylinder, its axis along y. center: metres. radius, height: metres, > 0.
 
     A `rotation` of its obstacle or emitter lays it along another axis. In 2D a Sphere is a cylinder along z.
@@ -157,15 +146,9 @@ class Cylinder:
     Raises GpufluidError naming the value and its limit.
     """
 
-    center: Vector = (0.0, 0.0, 0.0)
-    radius: Real = default(0.5)
-    height: Real = default(1.0)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "center", finite_triple(self.center, "Cylinder.center"))
-        for name in ("radius", "height"):
-            value = finite_number(getattr(self, name), f"Cylinder.{name}", above=0.0)
-            object.__setattr__(self, name, value)
+    center: Vector = rules.vector((0.0, 0.0, 0.0))
+    radius: Real = rules.number(0.5, above=0.0)
+    height: Real = rules.number(1.0, above=0.0)
 
     @property
     def form(self) -> Form:
@@ -175,20 +158,18 @@ class Cylinder:
 
 @named
 @dataclass(frozen=True)
-class Capsule:
+class Capsule(rules.Ruled):
     """All that lies within `radius` > 0 of the straight line from `start` to `end`; metres.
 
     Raises GpufluidError naming the value and its limit, also where both ends are one point: a Sphere.
     """
 
-    start: Vector = (0.0, -0.5, 0.0)
-    end: Vector = (0.0, 0.5, 0.0)
-    radius: Real = default(0.25)
+    start: Vector = rules.vector((0.0, -0.5, 0.0))
+    end: Vector = rules.vector((0.0, 0.5, 0.0))
+    radius: Real = rules.number(0.25, above=0.0)
 
     def __post_init__(self) -> None:
-        for name in ("start", "end"):
-            object.__setattr__(self, name, finite_triple(getattr(self, name), f"Capsule.{name}"))
-        object.__setattr__(self, "radius", finite_number(self.radius, "Capsule.radius", above=0.0))
+        super().__post_init__()
         if not self.length > 0.0:
             raise GpufluidError(f"Capsule.end must differ from its start {self.start}, got {self.end}")
 
@@ -208,19 +189,15 @@ class Capsule:
 
 @named
 @dataclass(frozen=True)
-class Plane:
+class Plane(rules.Ruled):
     """The half space below a plane: solid on the side that the normal points away from.
 
     point: any point of the plane, metres. normal: its direction, of any length > 0. Raises GpufluidError
     naming the value.
     """
 
-    point: Vector = (0.0, 0.0, 0.0)
-    normal: Vector = (0.0, 1.0, 0.0)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "point", finite_triple(self.point, "Plane.point"))
-        object.__setattr__(self, "normal", direction(self.normal, "Plane.normal"))
+    point: Vector = rules.vector((0.0, 0.0, 0.0))
+    normal: Vector = rules.ruled(direction, (0.0, 1.0, 0.0))
 
     @property
     def form(self) -> Form:

@@ -306,16 +306,16 @@ class Solver:
         if self.settings.viscosity:
             with self.projection.holding(dt, variant, faces, velocity=u):
                 self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u)
+        self._project(dt, variant)
+
+    def _project(self, dt: float, variant: Variant, afresh: bool = False) -> None:
+        """Take from the velocity its divergence. afresh: the last pressure has been taken off already."""
+        solids, u, swelling = self.solids, self.velocity, self.fire.swelling
+        faces, openings, moving = solids.faces, solids.openings, solids.moving
         self.projection.project(
-            dt,
-            variant,
-            faces,
-            openings,
-            velocity=u,
-            displaced=self.solids.moving,
-            swelling=self.fire.swelling,
+            dt, variant, faces, openings, velocity=u, displaced=moving, swelling=swelling, afresh=afresh
         )
-        self.solids.slip(variant, velocity=u)
+        solids.slip(variant, velocity=u)
 
     def carry_scalars(self, dt: float) -> None:
         """Carry scalars and colours along the velocity as it is for `dt` seconds, and let them diffuse."""
@@ -342,20 +342,9 @@ class Solver:
         if obstacles:
             self.check_obstacles()
         self.solids.update(obstacles, None)
-        faces, openings = self.solids.faces, self.solids.openings
-        self.backend.kernel("constrain", self.variant)(velocity=self.velocity, **faces)
-        swelling = self.fire.swelling
-        self.projection.project(
-            dt,
-            self.variant,
-            faces,
-            openings,
-            velocity=self.velocity,
-            displaced=self.solids.moving,
-            swelling=swelling,
-            afresh=True,  # the last pressure has been taken off already
-        )
-        self.solids.slip(self.variant, velocity=self.velocity)
+        variant = self.variant
+        self.backend.kernel("constrain", variant)(velocity=self.velocity, **self.solids.faces)
+        self._project(dt, variant, afresh=True)
 
     def scroll(self, shift: tuple[int, int, int], obstacles: Sequence[Obstacle]) -> None:
         """Move the box on by `shift` cells over all that is in it; solids are voxelized where they then are.

@@ -9,34 +9,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from gpufluid.checks import finite_number, whole_number
-from gpufluid.errors import GpufluidError, named, one_of
-from gpufluid.vectors import Real, RealOrNone, default
+from gpufluid import rules
+from gpufluid.checks import finite_number
+from gpufluid.errors import GpufluidError, named
+from gpufluid.vectors import Real, RealOrNone
 
 PRECONDITIONERS = ("multigrid", "gauss-seidel")
 
 
-def _keep(solver: Any, **numbers: float) -> None:
-    """Set fields of a frozen `solver`, to numbers of Python's own: NumPy's have their own arithmetic."""
-    for name, number in numbers.items():
-        object.__setattr__(solver, name, number)
+def _below(limit: float, told: str = "") -> rules.Check:
+    """What asks for a number > 0 and below `limit`, of which messages say what is `told`."""
+
+    def check(value: Any, name: str) -> float:
+        number = finite_number(value, name, above=0.0)
+        if number >= limit:
+            raise GpufluidError(f"{name} must be below {limit:g}{told}, got {number:g}")
+        return number
+
+    return check
 
 
-def _keep_count(solver: Any, name: str, low: int = 0) -> None:
-    """Check and keep a whole number."""
-    own = f"{type(solver).__name__}.{name}"
-    _keep(solver, **{name: whole_number(getattr(solver, name), own, low=low)})
-
-
-def _keep_tolerance(solver: Any) -> None:
-    """Check and keep the tolerance."""
-    if solver.tolerance is None:
-        return
-    name = f"{type(solver).__name__}.tolerance"
-    value = finite_number(solver.tolerance, name, above=0.0)
-    if value >= 1.0:
-        raise GpufluidError(f"{name} must be below 1 (a share of the starting divergence), got {value:g}")
-    _keep(solver, tolerance=value)
+def _tolerance(default: float | None) -> Any:
+    """A share of the starting divergence, or None."""
+    return rules.ruled(_below(1.0, " (a share of the starting divergence)"), default, optional=True)
 
 
 @runtime_checkable
@@ -53,7 +48,7 @@ class PressureSolver(Protocol):
 
 @named
 @dataclass(frozen=True)
-class Jacobi:
+class Jacobi(rules.Ruled):
     """Weighted Jacobi sweeps of the pressure Poisson equation: simple, and the default.
 
     iterations: sweeps per projection, >= 0. weight: 1 is plain Jacobi; in (0, 2), though above 1 the shortest
@@ -66,22 +61,14 @@ class Jacobi:
     Raises GpufluidError naming the value and its limit.
     """
 
-    iterations: int = 40
-    weight: Real = default(1.0)
-    tolerance: RealOrNone = default(None)
-
-    def __post_init__(self) -> None:
-        _keep_count(self, "iterations")
-        weight = finite_number(self.weight, "Jacobi.weight", above=0.0)
-        if weight >= 2.0:
-            raise GpufluidError(f"Jacobi.weight must be below 2, got {weight:g}")
-        _keep(self, weight=weight)
-        _keep_tolerance(self)
+    iterations: int = rules.whole(40, low=0)
+    weight: Real = rules.ruled(_below(2.0), 1.0)
+    tolerance: RealOrNone = _tolerance(None)
 
 
 @named
 @dataclass(frozen=True)
-class ChebyshevJacobi:
+class ChebyshevJacobi(rules.Ruled):
     """Jacobi sweeps with varying weights, which form a Chebyshev polynomial together (Golub & Varga 1961).
 
     The passes are those of `Jacobi`; all modes but the longest keep 1 % of their error or less.
@@ -91,17 +78,13 @@ class ChebyshevJacobi:
     Raises GpufluidError naming the field and what it should be.
     """
 
-    iterations: int = 40
-    tolerance: RealOrNone = default(None)
-
-    def __post_init__(self) -> None:
-        _keep_count(self, "iterations")
-        _keep_tolerance(self)
+    iterations: int = rules.whole(40, low=0)
+    tolerance: RealOrNone = _tolerance(None)
 
 
 @named
 @dataclass(frozen=True)
-class RedBlackSOR:
+class RedBlackSOR(rules.Ruled):
     """Successive over-relaxation, on the cells coloured like the squares of a chess-board (Young 1954).
 
     A sweep is two passes, one per colour. iterations: sweeps per projection. omega: over-relaxation in (0,
@@ -111,22 +94,14 @@ class RedBlackSOR:
     Raises GpufluidError naming the value and its limit.
     """
 
-    iterations: int = 40
-    omega: Real = default(1.7)
-    tolerance: RealOrNone = default(None)
-
-    def __post_init__(self) -> None:
-        _keep_count(self, "iterations")
-        omega = finite_number(self.omega, "RedBlackSOR.omega", above=0.0)
-        if omega >= 2.0:
-            raise GpufluidError(f"RedBlackSOR.omega must be below 2, got {omega:g}")
-        _keep(self, omega=omega)
-        _keep_tolerance(self)
+    iterations: int = rules.whole(40, low=0)
+    omega: Real = rules.ruled(_below(2.0), 1.7)
+    tolerance: RealOrNone = _tolerance(None)
 
 
 @named
 @dataclass(frozen=True)
-class ConjugateGradient:
+class ConjugateGradient(rules.Ruled):
     """Preconditioned conjugate gradients (Hestenes & Stiefel 1952).
 
     iterations: the most per projection; the CPU waits for four sums in each, and for one after the last.
@@ -140,14 +115,9 @@ class ConjugateGradient:
     Raises GpufluidError naming the value and its limit.
     """
 
-    iterations: int = 100
-    tolerance: RealOrNone = default(1e-4)
-    preconditioner: str = "multigrid"
-
-    def __post_init__(self) -> None:
-        _keep_count(self, "iterations")
-        one_of(self.preconditioner, PRECONDITIONERS, "ConjugateGradient.preconditioner")
-        _keep_tolerance(self)
+    iterations: int = rules.whole(100, low=0)
+    tolerance: RealOrNone = _tolerance(1e-4)
+    preconditioner: str = rules.choice("multigrid", *PRECONDITIONERS)
 
 
 @named
@@ -164,7 +134,7 @@ class FFT:
 
 @named
 @dataclass(frozen=True)
-class Multigrid:
+class Multigrid(rules.Ruled):
     """V-cycles over a series of grids, each with half as many cells along every axis (Brandt 1977).
 
     cycles: V-cycles per projection. sweeps: red-black Gauss-Seidel sweeps before a coarser grid's turn, and
@@ -173,11 +143,6 @@ class Multigrid:
     Raises GpufluidError naming the field and what it should be.
     """
 
-    cycles: int = 2
-    sweeps: int = 1
-    tolerance: RealOrNone = default(None)
-
-    def __post_init__(self) -> None:
-        _keep_count(self, "cycles")
-        _keep_count(self, "sweeps", low=1)
-        _keep_tolerance(self)
+    cycles: int = rules.whole(2, low=0)
+    sweeps: int = rules.whole(1, low=1)
+    tolerance: RealOrNone = _tolerance(None)

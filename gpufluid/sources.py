@@ -14,23 +14,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpufluid.checks import (
-    Checked,
-    finite_number,
-    finite_points,
-    finite_triple,
-    flag,
-    radiance,
-    real_array,
-    share,
-    whole_number,
-)
-from gpufluid.errors import GpufluidError, named, one_of
+from gpufluid import rules
+from gpufluid.checks import finite_number, finite_points, finite_triple, locked, real_array
+from gpufluid.errors import GpufluidError, named
 from gpufluid.grid import CellBox
 from gpufluid.image_files import read_image
 from gpufluid.mesh import Mesh
 from gpufluid.shapes import Analytic, rotation_matrix
-from gpufluid.vectors import Floats, Number, Pair, Real, RealOrNone, Vector, default
+from gpufluid.vectors import Floats, Number, Pair, Real, RealOrNone, Vector
 
 EDGES = ("gaussian", "hard")
 BEZIER_PARTS = 32  # straight parts of a cubic: off the curve by at most 1e-3 of its longest second difference
@@ -175,7 +166,7 @@ Source = Analytic | Mesh | Line | Bezier | Surface | Image | Array
 
 @named
 @dataclass(eq=False)  # two emitters alike are still two: lists must find the very one
-class Emitter(Checked):
+class Emitter(rules.Checked):
     """A source of smoke, heat, fuel or motion. Its fields can be changed at any time.
 
     shape: Sphere, Box, Cylinder, Capsule, Plane, Mesh (its volume), Surface (of a mesh), Line, Bezier, Image
@@ -216,21 +207,21 @@ class Emitter(Checked):
     """
 
     shape: Source
-    density: Real = default(0.0)
-    temperature: RealOrNone = default(None)
-    velocity: Vector | None = None
-    falloff: RealOrNone = default(None)
-    active: bool = True
-    fuel: Real = default(0.0)
-    edge: str = "gaussian"
-    noise: Real = default(0.0)
-    noise_size: RealOrNone = default(None)
-    noise_time: Real = default(0.25)
-    seed: int = 0
-    position: Vector = (0.0, 0.0, 0.0)
+    density: Real = rules.number(0.0, low=0.0)
+    temperature: RealOrNone = rules.number(None)
+    velocity: Vector | None = rules.vector(None)
+    falloff: RealOrNone = rules.number(None, above=0.0)
+    active: bool = rules.flag(True)
+    fuel: Real = rules.number(0.0, low=0.0)
+    edge: str = rules.choice("gaussian", *EDGES)
+    noise: Real = rules.share(0.0)
+    noise_size: RealOrNone = rules.number(None, above=0.0)
+    noise_time: Real = rules.number(0.25, above=0.0)
+    seed: int = rules.whole(0, 0, MAX_SEED)
+    position: Vector = rules.vector((0.0, 0.0, 0.0))
     rotation: ArrayLike | None = None
-    color: Vector | None = None
-    motion: Vector = (0.0, 0.0, 0.0)
+    color: Vector | None = rules.radiance(None)
+    motion: Vector = rules.vector((0.0, 0.0, 0.0))
 
     def check(self) -> None:
         """Raise GpufluidError naming the first field that nothing can be emitted with."""
@@ -239,24 +230,7 @@ class Emitter(Checked):
                 "Emitter.shape must be a Sphere, Box, Cylinder, Capsule, Plane, Mesh, Surface, Line, Bezier, "
                 f"Image or Array, got {self.shape!r}"
             )
-        self.density = finite_number(self.density, "Emitter.density", low=0.0)
-        self.fuel = finite_number(self.fuel, "Emitter.fuel", low=0.0)
-        if self.color is not None:
-            self.color = radiance(self.color, "Emitter.color")
-        if self.temperature is not None:
-            self.temperature = finite_number(self.temperature, "Emitter.temperature")
-        if self.velocity is not None:
-            self.velocity = finite_triple(self.velocity, "Emitter.velocity")
-        for name in ("falloff", "noise_size"):
-            if getattr(self, name) is not None:
-                setattr(self, name, finite_number(getattr(self, name), f"Emitter.{name}", above=0.0))
-        self.noise_time = finite_number(self.noise_time, "Emitter.noise_time", above=0.0)
-        self.noise = share(self.noise, "Emitter.noise")
-        one_of(self.edge, EDGES, "Emitter.edge")
-        self.seed = whole_number(self.seed, "Emitter.seed", low=0, high=MAX_SEED)
-        self.active = flag(self.active, "Emitter.active")
-        self.position = finite_triple(self.position, "Emitter.position")
-        self.motion = finite_triple(self.motion, "Emitter.motion")
+        super().check()
         rotation_matrix(self.rotation, "Emitter.rotation")
 
     @property
@@ -280,8 +254,7 @@ def _shares(values: ArrayLike, name: str, dimensions: int) -> Floats:
     if not good.all():
         where = tuple(int(i) for i in np.argwhere(~good)[0])
         raise GpufluidError(f"{name} must be in 0 .. 1, got {array[where]:g} at {where}")
-    array.flags.writeable = False
-    return array
+    return locked(array)
 
 
 def _luminance(source: str | os.PathLike[str] | ArrayLike) -> Floats:

@@ -6,16 +6,17 @@ All are accelerations, m/s^2, whatever the density of the smoke. Lengths are met
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpufluid.checks import Checked, finite_number, finite_triple, flag, held, real_array, whole_number
+from gpufluid import rules
+from gpufluid.checks import held, locked, real_array
 from gpufluid.errors import GpufluidError, named
 from gpufluid.shapes import direction
 from gpufluid.sources import MAX_SEED
-from gpufluid.vectors import Floats, Real, Vector, default
+from gpufluid.vectors import Floats, Real, Vector
 
 AT_ONCE = 1e30  # a rate times dt above which single precision may hold it as infinite
 NARROWEST = 1e12  # 1/m: its square too is held in single precision
@@ -25,7 +26,7 @@ STRAIGHT = 1e-9  # part of a direction below which it runs across an axis
 
 @named
 @dataclass(eq=False)  # two forces alike are still two
-class Wind(Checked):
+class Wind(rules.Checked):
     """Draws the fluid towards a velocity, everywhere or near a point. Its fields can be changed at any time.
 
     velocity: of the wind, m/s. rate: how fast the fluid takes it up, 1/s, >= 0: in each second the difference
@@ -36,18 +37,11 @@ class Wind(Checked):
     Raises GpufluidError naming the field and what it should be.
     """
 
-    velocity: Vector
-    rate: Real = default(1.0)
-    active: bool = True
-    center: Vector | None = None
-    radius: Real = default(0.25)
-
-    def check(self) -> None:
-        """Raise GpufluidError naming the first field that no wind can have."""
-        self.velocity = finite_triple(self.velocity, "Wind.velocity")
-        self.rate = finite_number(self.rate, "Wind.rate", low=0.0)
-        flag(self.active, "Wind.active")
-        _check_place(self)
+    velocity: Vector = field(metadata=rules.VECTOR)
+    rate: Real = rules.number(1.0, low=0.0)
+    active: bool = rules.flag(True)
+    center: Vector | None = rules.vector(None)
+    radius: Real = rules.number(0.25, above=0.0)
 
     def row(self, dt: float) -> tuple[tuple[float, ...], ...]:
         """The three vec4 that the push kernel reads, see push.glsl."""
@@ -57,7 +51,7 @@ class Wind(Checked):
 
 @named
 @dataclass(eq=False)
-class Vortex(Checked):
+class Vortex(rules.Checked):
     """Turns the fluid about an axis, counter-clockwise if the axis points at you.
 
     center: a point of the axis, metres. axis: its direction. strength: the largest acceleration, m/s^2,
@@ -70,19 +64,11 @@ class Vortex(Checked):
     Raises GpufluidError naming the field and what it should be.
     """
 
-    center: Vector
-    axis: Vector = (0.0, 1.0, 0.0)
-    strength: Real = default(1.0)
-    radius: Real = default(0.25)
-    active: bool = True
-
-    def check(self) -> None:
-        """Raise GpufluidError naming the first field that no vortex can have."""
-        self.center = finite_triple(self.center, "Vortex.center")
-        self.axis = direction(self.axis, "Vortex.axis")
-        self.strength = finite_number(self.strength, "Vortex.strength")
-        self.radius = finite_number(self.radius, "Vortex.radius", above=0.0)
-        flag(self.active, "Vortex.active")
+    center: Vector = field(metadata=rules.VECTOR)
+    axis: Vector = rules.ruled(direction, (0.0, 1.0, 0.0))
+    strength: Real = rules.number(1.0)
+    radius: Real = rules.number(0.25, above=0.0)
+    active: bool = rules.flag(True)
 
     def row(self, dt: float) -> tuple[tuple[float, ...], ...]:
         """The three vec4 that the push kernel reads, see push.glsl."""
@@ -92,7 +78,7 @@ class Vortex(Checked):
 
 @named
 @dataclass(eq=False)
-class Attractor(Checked):
+class Attractor(rules.Checked):
     """Pulls the fluid to a point, or pushes it away. Its fields can be changed at any time.
 
     center: the point, metres. strength: acceleration towards it, m/s^2, away from it if < 0; it is largest at
@@ -102,17 +88,10 @@ class Attractor(Checked):
     Raises GpufluidError naming the field and what it should be.
     """
 
-    center: Vector
-    strength: Real = default(1.0)
-    radius: Real = default(0.25)
-    active: bool = True
-
-    def check(self) -> None:
-        """Raise GpufluidError naming the first field that no attractor can have."""
-        self.center = finite_triple(self.center, "Attractor.center")
-        self.strength = finite_number(self.strength, "Attractor.strength")
-        self.radius = finite_number(self.radius, "Attractor.radius", above=0.0)
-        flag(self.active, "Attractor.active")
+    center: Vector = field(metadata=rules.VECTOR)
+    strength: Real = rules.number(1.0)
+    radius: Real = rules.number(0.25, above=0.0)
+    active: bool = rules.flag(True)
 
     def row(self, dt: float) -> tuple[tuple[float, ...], ...]:
         """The three vec4 that the push kernel reads, see push.glsl."""
@@ -125,7 +104,7 @@ class Attractor(Checked):
 
 @named
 @dataclass(eq=False)
-class Turbulence(Checked):
+class Turbulence(rules.Checked):
     """Stirs the fluid with eddies that come and go, everywhere or near a point.
 
     strength: acceleration, m/s^2, the root mean square over place and time. size: wavelength of the largest
@@ -144,27 +123,18 @@ class Turbulence(Checked):
     Raises GpufluidError naming the field and what it should be.
     """
 
-    strength: Real = default(1.0)
-    size: Real = default(0.5)
-    time: Real = default(1.0)
-    seed: int = 0
-    active: bool = True
-    center: Vector | None = None
-    radius: Real = default(0.25)
-
-    def check(self) -> None:
-        """Raise GpufluidError naming the first field that no turbulence can have."""
-        self.strength = finite_number(self.strength, "Turbulence.strength")
-        self.size = finite_number(self.size, "Turbulence.size", above=0.0)
-        self.time = finite_number(self.time, "Turbulence.time", above=0.0)
-        self.seed = whole_number(self.seed, "Turbulence.seed", low=0, high=MAX_SEED)
-        flag(self.active, "Turbulence.active")
-        _check_place(self)
+    strength: Real = rules.number(1.0)
+    size: Real = rules.number(0.5, above=0.0)
+    time: Real = rules.number(1.0, above=0.0)
+    seed: int = rules.whole(0, 0, MAX_SEED)
+    active: bool = rules.flag(True)
+    center: Vector | None = rules.vector(None)
+    radius: Real = rules.number(0.25, above=0.0)
 
 
 @named
 @dataclass(eq=False)
-class ForceField(Checked):
+class ForceField(rules.Checked):
     """An acceleration for every cell, m/s^2, array [nz, ny, nx, 3]; a face gets the mean of its two cells.
 
     values: kept as a read-only copy; assign another array to change them. strength: a factor on all of them.
@@ -174,8 +144,8 @@ class ForceField(Checked):
     """
 
     values: ArrayLike
-    strength: Real = default(1.0)
-    active: bool = True
+    strength: Real = rules.number(1.0)
+    active: bool = rules.flag(True)
 
     def __repr__(self) -> str:
         shape = " x ".join(map(str, np.shape(self.values)))
@@ -183,8 +153,7 @@ class ForceField(Checked):
 
     def check(self) -> None:
         """Raise GpufluidError naming the first thing that no field can have."""
-        self.strength = finite_number(self.strength, "ForceField.strength")
-        flag(self.active, "ForceField.active")
+        super().check()
         if isinstance(self.values, np.ndarray) and self.values is getattr(self, "_checked", None):
             return
         try:
@@ -198,8 +167,7 @@ class ForceField(Checked):
         if not held(array).all():
             where = tuple(int(i) for i in np.argwhere(~held(array))[0])
             raise GpufluidError(f"ForceField.values must be finite, got {array[where]} at {where}")
-        array.flags.writeable = False
-        self.values = self._checked = array
+        self.values = self._checked = locked(array)
         self.version = getattr(self, "version", 0) + 1
 
     @property
@@ -211,7 +179,7 @@ class ForceField(Checked):
 
 @named
 @dataclass(frozen=True, eq=False)
-class ForceExpression(Checked):
+class ForceExpression(rules.Checked):
     """An acceleration given by a formula, m/s^2: one GLSL expression of type vec3.
 
     expression: a formula of `position` (vec3, metres) and `time` (float, seconds since the start), as in
@@ -226,7 +194,7 @@ class ForceExpression(Checked):
 
     expression: str
     numpy: Callable[[Floats, float], ArrayLike] | None = None
-    active: bool = True
+    active: bool = rules.flag(True)
 
     def check(self) -> None:
         """Raise GpufluidError for what cannot be one expression."""
@@ -240,7 +208,7 @@ class ForceExpression(Checked):
                 )
         if self.numpy is not None and not callable(self.numpy):
             raise GpufluidError(f"ForceExpression.numpy must be a function, got {self.numpy!r}")
-        flag(self.active, "ForceExpression.active")
+        super().check()
 
 
 def middle_of(force: Wind | Turbulence) -> tuple[float, float, float, float]:
@@ -253,14 +221,6 @@ def middle_of(force: Wind | Turbulence) -> tuple[float, float, float, float]:
 def _narrow(radius: float) -> float:
     """1 / radius, 1/m; any radius that meets no face is as good as another."""
     return min(1.0 / radius, NARROWEST)
-
-
-def _check_place(force: Wind | Turbulence) -> None:
-    """Raise GpufluidError naming the first of center and radius that cannot be one."""
-    kind = type(force).__name__
-    if force.center is not None:
-        force.center = finite_triple(force.center, f"{kind}.center")
-    force.radius = finite_number(force.radius, f"{kind}.radius", above=0.0)
 
 
 Analytic = Wind | Vortex | Attractor

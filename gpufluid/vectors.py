@@ -49,8 +49,3 @@ else:  # what scene files and panels read in their place
     Vector, Pair = Triple, tuple[float, float]
     Size = Pixels = tuple[int, int]
     Counts, Vectors, Listed = tuple[int, int, int], tuple[Triple, ...], list
-
-
-def default(value: Any) -> Any:
-    """`value` as what a field begins with, whose type is told by what may be given for it."""
-    return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from numbers import Integral
 from pathlib import Path
@@ -14,20 +14,19 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpufluid import rules
 from gpufluid.checks import (
-    Checked,
     color_triple,
     finite_number,
     finite_triple,
-    flag,
+    locked,
     radiance,
     real_array,
-    share,
     whole_number,
 )
 from gpufluid.errors import GpufluidError, each_once, named, one_of, short
 from gpufluid.image_files import read_image
-from gpufluid.vectors import Pixels, Real, Triple, Vector, Vectors, default
+from gpufluid.vectors import Pixels, Real, Size, Triple, Vector, Vectors
 
 MOST_LIGHTS = 4  # beside the sun
 EXPOSURE = 0.95  # factor on radiance before the tone map
@@ -45,7 +44,7 @@ MOST_OF_A_PLATE = 1 << 26  # pixels: more than cameras have
 
 @named
 @dataclass
-class Camera(Checked):
+class Camera(rules.Checked):
     """A camera that looks at `target` from some distance; y is up.
 
     target: the point it looks at, metres. distance: from the target, metres, > 0. azimuth: degrees round the
@@ -59,27 +58,18 @@ class Camera(Checked):
     Raises GpufluidError naming the field and what it should be.
     """
 
-    target: Vector = (0.0, 0.0, 0.0)
-    distance: Real = default(2.0)
-    azimuth: Real = default(0.0)
-    elevation: Real = default(10.0)
-    fov: Real = default(35.0)
-    near: Real = default(0.01)
-    far: Real = default(100.0)
+    target: Vector = rules.vector((0.0, 0.0, 0.0))
+    distance: Real = rules.number(2.0, above=0.0)
+    azimuth: Real = rules.number(0.0)
+    elevation: Real = rules.between(-STEEPEST, STEEPEST, 10.0)
+    fov: Real = rules.between(1.0, 170.0, 35.0, " degrees")
+    near: Real = rules.number(0.01, above=0.0)
+    far: Real = rules.number(100.0)
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value a picture cannot be made with."""
-        self.target = finite_triple(self.target, "Camera.target")
-        self.distance = finite_number(self.distance, "Camera.distance", above=0.0)
-        self.azimuth = finite_number(self.azimuth, "Camera.azimuth")
-        self.elevation = finite_number(self.elevation, "Camera.elevation")
-        if not -STEEPEST <= self.elevation <= STEEPEST:
-            raise GpufluidError(f"Camera.elevation must lie in -89 .. 89, got {self.elevation!r}")
-        self.fov = finite_number(self.fov, "Camera.fov")
-        if not 1.0 <= self.fov <= 170.0:
-            raise GpufluidError(f"Camera.fov must lie in 1 .. 170 degrees, got {self.fov!r}")
-        self.near = finite_number(self.near, "Camera.near", above=0.0)
-        self.far = finite_number(self.far, "Camera.far", above=self.near)
+        super().check()
+        finite_number(self.far, "Camera.far", above=self.near)
 
     @property
     def eye(self) -> Triple:
@@ -220,9 +210,7 @@ def _plate(source: Any) -> NDArray[np.uint8]:
         pixels = 255.0 * pixels
     if pixels.shape[2] == 4:
         pixels = pixels[..., :3] * (pixels[..., 3:] / np.float32(255.0))
-    kept = np.array(np.rint(pixels[..., :3]), np.uint8, order="C")
-    kept.flags.writeable = False
-    return kept
+    return locked(np.array(np.rint(pixels[..., :3]), np.uint8, order="C"))
 
 
 Background = str | Vector | Plate
@@ -243,9 +231,17 @@ def checked_background(value: Any, name: str) -> Background:
     return value
 
 
+def _towards(value: Vector, name: str) -> Triple:
+    """Return `value` as three finite floats that are not all 0, or raise naming it."""
+    triple = finite_triple(value, name)
+    if not any(triple):
+        raise GpufluidError(f"{name} must not be (0, 0, 0)")
+    return triple
+
+
 @named
 @dataclass
-class Light(Checked):
+class Light(rules.Checked):
     """A directional light such as the sun, and the ambient light round the scene.
 
     direction: the direction in which the light travels, away from its source. color: linear radiance (r, g,
@@ -254,22 +250,14 @@ class Light(Checked):
     Raises GpufluidError naming the field and what it should be.
     """
 
-    direction: Vector = (-0.75, -0.6, 0.3)
-    color: Vector = (3.0, 2.8, 2.5)
-    ambient: Vector = (0.16, 0.2, 0.28)
-
-    def check(self) -> None:
-        """Raise GpufluidError naming the first value that no light has."""
-        self.direction = finite_triple(self.direction, "Light.direction")
-        if not any(self.direction):
-            raise GpufluidError("Light.direction must not be (0, 0, 0)")
-        self.color = radiance(self.color, "Light.color")
-        self.ambient = radiance(self.ambient, "Light.ambient")
+    direction: Vector = rules.ruled(_towards, (-0.75, -0.6, 0.3))
+    color: Vector = rules.radiance((3.0, 2.8, 2.5))
+    ambient: Vector = rules.radiance((0.16, 0.2, 0.28))
 
 
 @named
 @dataclass
-class PointLight(Checked):
+class PointLight(rules.Checked):
     """A lamp at one place, inside the box or outside.
 
     position: metres. color: linear radiance (r, g, b) of a white surface that faces it from a metre away; it
@@ -279,16 +267,9 @@ class PointLight(Checked):
     Raises GpufluidError naming the field and what it should be.
     """
 
-    position: Vector
-    color: Vector = (1.0, 0.9, 0.75)
-    radius: Real = default(0.05)
-
-    def check(self) -> None:
-        """Raise GpufluidError naming the first value that no light has."""
-        name = type(self).__name__
-        self.position = finite_triple(self.position, f"{name}.position")
-        self.color = radiance(self.color, f"{name}.color")
-        self.radius = finite_number(self.radius, f"{name}.radius", above=0.0)
+    position: Vector = field(metadata=rules.VECTOR)
+    color: Vector = rules.radiance((1.0, 0.9, 0.75))
+    radius: Real = rules.number(0.05, above=0.0)
 
 
 @named
@@ -305,24 +286,14 @@ class SpotLight(PointLight):
     Raises GpufluidError naming the field and what it should be.
     """
 
-    direction: Vector = (0.0, -1.0, 0.0)
-    angle: Real = default(40.0)
-    softness: Real = default(0.3)
-
-    def check(self) -> None:
-        """Raise GpufluidError naming the first value that no light has."""
-        super().check()
-        self.direction = finite_triple(self.direction, "SpotLight.direction")
-        if not any(self.direction):
-            raise GpufluidError("SpotLight.direction must not be (0, 0, 0)")
-        if not 1.0 <= finite_number(self.angle, "SpotLight.angle") <= 170.0:
-            raise GpufluidError(f"SpotLight.angle must lie in 1 .. 170 degrees, got {self.angle!r}")
-        share(self.softness, "SpotLight.softness")
+    direction: Vector = rules.ruled(_towards, (0.0, -1.0, 0.0))
+    angle: Real = rules.between(1.0, 170.0, 40.0, " degrees")
+    softness: Real = rules.share(0.3)
 
 
 @named
 @dataclass
-class Fire(Checked):
+class Fire(rules.Checked):
     """How hot gas glows: in the colour of a black body of its temperature (Planck 1901).
 
     kelvin_at_zero: what a temperature of 0 in the fluid means, K. kelvin_per_temperature: what each unit of
@@ -344,29 +315,20 @@ class Fire(Checked):
     Raises GpufluidError naming the field and what it should be.
     """
 
-    kelvin_at_zero: Real = default(600.0)
-    kelvin_per_temperature: Real = default(600.0)
-    intensity: Real = default(30.0)
-    core: Vector = (0.0, 0.006, 0.035)
-    glow: Real = default(1.0)
-    shimmer: Real = default(0.0)
-    soot: Real = default(0.0)
-    hottest: Real = default(2200.0)
-    soft: bool = False
-
-    def check(self) -> None:
-        """Raise GpufluidError naming the first value no fire has."""
-        for known in fields(self):
-            if known.name not in ("core", "soft"):
-                value = finite_number(getattr(self, known.name), f"Fire.{known.name}", low=0.0)
-                setattr(self, known.name, value)
-        self.core = radiance(self.core, "Fire.core")
-        self.soft = flag(self.soft, "Fire.soft")
+    kelvin_at_zero: Real = rules.number(600.0, low=0.0)
+    kelvin_per_temperature: Real = rules.number(600.0, low=0.0)
+    intensity: Real = rules.number(30.0, low=0.0)
+    core: Vector = rules.radiance((0.0, 0.006, 0.035))
+    glow: Real = rules.number(1.0, low=0.0)
+    shimmer: Real = rules.number(0.0, low=0.0)
+    soot: Real = rules.number(0.0, low=0.0)
+    hottest: Real = rules.number(2200.0, low=0.0)
+    soft: bool = rules.flag(False)
 
 
 @named
 @dataclass
-class Smoke(Checked):
+class Smoke(rules.Checked):
     """How smoke looks.
 
     extinction: how opaque it is, 1/m per unit of density (Beer-Lambert).
@@ -392,27 +354,22 @@ class Smoke(Checked):
     Raises GpufluidError naming the field and what it should be.
     """
 
-    extinction: Real = default(40.0)
-    albedo: Vector = (0.9, 0.9, 0.92)
-    anisotropy: Real = default(0.0)
+    extinction: Real = rules.number(40.0, low=0.0)
+    albedo: Vector = rules.color((0.9, 0.9, 0.92))
+    anisotropy: Real = rules.between(-0.95, 0.95, 0.0)
     pigments: Vectors = (
         (0.95, 0.13, 0.08),
         (0.12, 0.85, 0.16),
         (0.1, 0.2, 0.97),
     )
-    visible: bool = True
-    fade: Real = default(0.0)
-    edge: Real = default(0.0)
-    soft: bool = False
+    visible: bool = rules.flag(True)
+    fade: Real = rules.number(0.0, low=0.0)
+    edge: Real = rules.number(0.0, low=0.0)
+    soft: bool = rules.flag(False)
 
     def check(self) -> None:
         """Raise GpufluidError naming the first value smoke cannot have."""
-        self.visible = flag(self.visible, "Smoke.visible")
-        self.soft = flag(self.soft, "Smoke.soft")
-        self.extinction = finite_number(self.extinction, "Smoke.extinction", low=0.0)
-        self.fade = finite_number(self.fade, "Smoke.fade", low=0.0)
-        self.edge = finite_number(self.edge, "Smoke.edge", low=0.0)
-        self.albedo = color_triple(self.albedo, "Smoke.albedo")
+        super().check()
         try:
             pigments = tuple(self.pigments)
         except TypeError:
@@ -420,14 +377,21 @@ class Smoke(Checked):
         if len(pigments) != 3:
             raise GpufluidError(f"Smoke.pigments must be three colours (r, g, b), got {self.pigments!r}")
         self.pigments = tuple(color_triple(p, f"Smoke.pigments[{n}]") for n, p in enumerate(pigments))
-        self.anisotropy = finite_number(self.anisotropy, "Smoke.anisotropy")
-        if abs(self.anisotropy) > 0.95:
-            raise GpufluidError(f"Smoke.anisotropy must lie in -0.95 .. 0.95, got {self.anisotropy!r}")
+
+
+def _pixels(value: Size, name: str) -> tuple[int, int]:
+    """Return `value` as two whole numbers (width, height) >= 1, or raise naming it."""
+    try:
+        width, height = value
+    except (TypeError, ValueError):
+        raise GpufluidError(f"{name} must be two whole numbers (width, height), got {value!r}") from None
+    what = f"{name} (width, height)"
+    return whole_number(width, what, low=1), whole_number(height, what, low=1)
 
 
 @named
 @dataclass
-class Picture:
+class Picture(rules.Ruled):
     """How a picture of a scene is made.
 
     size: (width, height), pixels. fps: frames per second of a film. exposure: factor on the radiance before
@@ -440,32 +404,18 @@ class Picture:
     Raises GpufluidError naming the field and its limit; for the size, a renderer made with it does so too.
     """
 
-    size: Pixels = default((640, 360))
-    fps: Real = default(30.0)
-    exposure: Real = default(EXPOSURE)
-    background: Background = "studio"
+    size: Pixels = rules.ruled(_pixels, (640, 360))
+    fps: Real = rules.between(*FRAME_RATES, 30.0)
+    exposure: Real = rules.number(EXPOSURE, above=0.0)
+    background: Background = rules.ruled(checked_background, "studio")
     slices: int | None = None
     method: str | None = None
-    resolution: Real = default(1.0)
-    floor_color: Vector | None = None
+    resolution: Real = rules.number(1.0)
+    floor_color: Vector | None = rules.color(None)
 
     def __post_init__(self) -> None:
         check_drawing(self.drawn_by, self.slices, self.resolution, "Picture.")
-        slowest, fastest = FRAME_RATES
-        if not slowest <= finite_number(self.fps, "Picture.fps", above=0.0) <= fastest:
-            raise GpufluidError(f"Picture.fps must lie in {slowest:g} .. {fastest:g}, got {self.fps!r}")
-        self.exposure = finite_number(self.exposure, "Picture.exposure", above=0.0)
-        self.background = checked_background(self.background, "Picture.background")
-        if self.floor_color is not None:
-            self.floor_color = color_triple(self.floor_color, "Picture.floor_color")
-        try:
-            width, height = self.size
-        except (TypeError, ValueError):
-            raise GpufluidError(
-                f"Picture.size must be two whole numbers (width, height), got {self.size!r}"
-            ) from None
-        what = "Picture.size (width, height)"
-        self.size = whole_number(width, what, low=1), whole_number(height, what, low=1)
+        super().__post_init__()
 
     @property
     def drawn_by(self) -> str:

@@ -11,7 +11,7 @@ import glfw
 import msgspec
 import numpy as np
 from PIL import Image
-from studio_session import CONTROL, KEY_RELEASE, TAB, Driver, hold
+from studio_session import CONTROL, KEY_RELEASE, Driver, hold
 from window_session import KEY_PRESS
 
 import gpufluid as gf
@@ -43,9 +43,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     """Everything a user does, in turn."""
     player = drive.player
     scene = player.scene
-    drive.press(TAB)
-    studio = player.studio
-    assert studio is not None
+    studio = drive.open_studio()
     drive.simulated(3)
     drive.press(ord(" "))
     drive.press_widget("Flow")

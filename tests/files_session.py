@@ -13,7 +13,7 @@ import glfw
 import numpy as np
 from boxes_session import WEDGE
 from PIL import Image
-from studio_session import CONTROL, CONTROL_KEY, ESCAPE, KEY_RELEASE, SCENE, SIZE, TAB, Driver, Watcher
+from studio_session import CONTROL, CONTROL_KEY, ESCAPE, KEY_RELEASE, SCENE, SIZE, Driver, Watcher
 from window_session import KEY_PRESS
 
 import gpufluid as gf
@@ -53,9 +53,7 @@ def cells_of_the_file() -> str:
 def session(drive: Driver, report: dict[str, Any]) -> None:
     """Everything a user does, in turn."""
     player = drive.player
-    drive.press(TAB)
-    studio = player.studio
-    assert studio is not None
+    studio = drive.open_studio()
     drive.press(ord(" "))
     for title in ("Flow", "Objects"):
         drive.press_widget(title)

@@ -9,7 +9,7 @@ from typing import Any
 import glfw
 import numpy as np
 from PIL import Image
-from studio_session import CONTROL, ESCAPE, FIRST, SIZE, TAB, Driver, hold
+from studio_session import CONTROL, ESCAPE, FIRST, SIZE, Driver, hold
 from window_session import BUTTON_PRESS, BUTTON_RELEASE, LEFT, MOTION, WHEEL_UP
 
 ENTER, BACKSPACE, DELETE, F2 = 0xFF0D, 0xFF08, 0xFFFF, 0xFFBF
@@ -63,9 +63,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     """Everything a user does, in turn."""
     player = drive.player
     scene = player.scene
-    drive.press(TAB)
-    studio = player.studio
-    assert studio is not None
+    studio = drive.open_studio()
     drive.simulated(2)
     drive.press(ord(" "))
     drive.frames(2)

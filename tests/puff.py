@@ -23,6 +23,14 @@ SIZE = (48, 32)
 Floats = NDArray[np.float64]
 
 
+def along_z() -> tuple[Floats, Floats]:
+    """View and projection of parallel rays along -z through a box of 1 m."""
+    view, projection = np.eye(4), np.diag([2.0, 2.0, -0.5, 1.0])
+    view[:3, 3] = -0.5, -0.5, -2.0
+    projection[2, 3] = -1.0
+    return view, projection
+
+
 @dataclass
 class Puff:
     """Still smoke: what the view reads of a fluid, with any density and solids put into it."""

@@ -17,7 +17,7 @@ from typing import Any
 import glfw
 import numpy as np
 from PIL import Image
-from studio_session import SCENE, TAB, Driver, Watcher
+from studio_session import SCENE, Driver, Watcher
 
 import gpufluid as gf
 from gpufluid.app.player import Player
@@ -67,9 +67,7 @@ def fine_screen(drive: Fine, report: dict[str, Any]) -> None:
     """Clicks and drags where every unit has two pixels."""
     player = drive.player
     scene = player.scene
-    drive.press(TAB)
-    studio = player.studio
-    assert studio is not None
+    studio = drive.open_studio()
     drive.frames(2)
     report["sizes"] = [
         list(player.size),

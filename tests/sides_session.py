@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from studio_session import CONTROL, SIZE, TAB, Driver, hold
+from studio_session import CONTROL, SIZE, Driver, hold
 
 SCENE = """\
 dt = 0.04
@@ -43,9 +43,7 @@ size = [160, 320]
 def session(drive: Driver, report: dict[str, Any]) -> None:
     """Everything a user does, in turn."""
     player = drive.player
-    drive.press(TAB)
-    studio = player.studio
-    assert studio is not None
+    studio = drive.open_studio()
     drive.simulated(2)
     drive.press(ord(" "))
     drive.frames(2)

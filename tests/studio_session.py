@@ -137,6 +137,12 @@ class Driver:
         self.hand = Hand(player.window.handle)
         self.ticks = 0
 
+    def open_studio(self) -> studio.Studio:
+        """Show the panel, and return what it is of."""
+        self.press(TAB)
+        assert self.player.studio is not None
+        return self.player.studio
+
     def frames(self, count: int = 2) -> None:
         """Let the loop run, and draw the last picture of it."""
         self.panel_frames(count - 1)
@@ -278,9 +284,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     player = drive.player
     scene = player.scene
     plain = drive.picture()
-    drive.press(TAB)
-    studio = player.studio
-    assert studio is not None
+    studio = drive.open_studio()
     drive.frames(2)
     report["tab"] = [studio.shown, list(player.renderer.size)]
     report["title_panel"] = float(np.abs(drive.picture()[:, 400:].astype(float) - plain[:, 400:]).mean())

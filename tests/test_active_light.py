@@ -121,7 +121,7 @@ def test_lights_are_found_together_as_they_are_alone(
 
 def reaches(part: ReachPart) -> Floats:
     """What a light may meet: the first and the last layer by group of columns, [rows, columns, 2]."""
-    groups = part.whole.groups
+    groups = part.whole.groups.texture
     image = np.frombuffer(groups.read(), np.float32).reshape(*groups.size[::-1], 4)
     image = image[part.row : part.row + part.count[1], : part.count[0]]
     return np.stack([-image[..., 0], image[..., 1]], axis=-1).astype(float)

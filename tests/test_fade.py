@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from puff import Canvas, Floats, Puff, exact
+from puff import Canvas, Floats, Puff, along_z, exact
 from reference_light import light_layers, trilinear
 
 import gpufluid as gf
@@ -157,12 +157,8 @@ def test_edges_are_finer_than_cells(device: Device, method: str, fire: gf.Fire |
     n, edge = 8, 0.9
     across = np.tile([0.0, 0.0, 1.0, 0.0, 0.2, 1.0, 1.0, 0.3], (n, n, 1))
     puff = Puff(device, gf.Grid((n, n, n), cell_size=1 / n), across, temperature=2.0)
-    view = np.eye(4)
-    view[:3, 3] = -0.5, -0.5, -2.0
-    projection = np.diag([2.0, 2.0, -0.5, 1.0])
-    projection[2, 3] = -1.0
     look: dict[str, Any] = {"smoke": gf.Smoke(4.0, edge=edge), "fire": fire}
-    through = 1.0 - drawn(puff, (view, projection), {"method": method}, **look)[..., 3]
+    through = 1.0 - drawn(puff, along_z(), {"method": method}, **look)[..., 3]
     width = through.shape[1]
     places = np.full((width, 3), 0.5 * n)
     places[:, 0] = (np.arange(width) + 0.5) / width * n
@@ -217,12 +213,8 @@ def test_a_ray_loses_what_there_is_on_its_way(device: Device, method: str) -> No
         boundaries=gf.Boundaries(OPEN, OPEN, WALL, OPEN, OPEN, OPEN),
     )
     assert fading_sides(puff, gf.Smoke(fade=0.3)) == sides
-    view = np.eye(4)
-    view[:3, 3] = -0.5, -0.5, -2.0
-    projection = np.diag([2.0, 2.0, -0.5, 1.0])
-    projection[2, 3] = -1.0
     options = {"method": method, "slices": 256 if method != "axis-slices" else None, "jitter": False}
-    through = 1.0 - drawn(puff, (view, projection), options, smoke=gf.Smoke(8.0, fade=0.3))[..., 3]
+    through = 1.0 - drawn(puff, along_z(), options, smoke=gf.Smoke(8.0, fade=0.3))[..., 3]
     height, width = through.shape
     z, y, x = np.meshgrid(*(np.arange(n) + 0.5,) * 3, indexing="ij")
     there = fade(np.stack([x, y, z], -1), (n, n, n), sides, 1 / (0.3 * n))

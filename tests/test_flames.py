@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from driver import within
-from puff import Canvas, Floats, Puff, go_that_way
+from puff import Canvas, Floats, Puff, along_z, go_that_way
 from reference_fire import heat, radiance, softened
 from reference_light import trilinear
 
@@ -20,15 +20,6 @@ DARK = gf.Light(color=(0, 0, 0), ambient=(0, 0, 0))
 METHODS = ["view-slices", "axis-slices", "ray-march"]
 N = 8
 ACROSS = [0.0, 0.0, 2.0, 0.3, 0.0, 1.5, 1.8, 0.2]  # temperatures along x
-
-
-def along_z() -> tuple[Floats, Floats]:
-    """View and projection of parallel rays along z through a box of 1 m."""
-    view = np.eye(4)
-    view[:3, 3] = -0.5, -0.5, -2.0
-    projection = np.diag([2.0, 2.0, -0.5, 1.0])
-    projection[2, 3] = -1.0
-    return view, projection
 
 
 def drawn(

@@ -17,9 +17,10 @@ PACKAGE = Path(gpufluid.__file__).parent
 # The layers, lowest first: their modules and folders, and the layers they may import from.
 LAYERS = {
     "description": (
-        "errors vectors checks files memory records grid layout boundaries combustion kernels reference "
-        "cases shapes mesh obstacles image_files mesh_files mesh_forms sources masks doubts periodic "
-        "user_forces voxels settings solvers view turbulence flow_views keyframes hand debugging stops",
+        "errors vectors checks rules files memory records grid layout boundaries combustion kernels "
+        "reference cases shapes mesh obstacles image_files mesh_files mesh_forms sources masks doubts "
+        "periodic user_forces voxels settings solvers view turbulence flow_views keyframes hand debugging "
+        "stops",
         "description",
     ),
     "contract": ("backend arguments stopwatch numpy_backend", "description contract"),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from driver import within
-from puff import Canvas, Floats, Puff, pictured
+from puff import Canvas, Floats, Puff, along_z, pictured
 from reference_fire import heat_at, radiance, through
 from reference_light import integral, trilinear
 
@@ -23,14 +23,6 @@ METHODS = ["view-slices", "axis-slices", "ray-march"]
 N = 8
 GRID = gf.Grid((N, N, N), 1 / N)
 AROUND = gf.Light(color=(0, 0, 0), ambient=(1, 1, 1))
-
-
-def along_z() -> tuple[Floats, Floats]:
-    """View and projection of parallel rays along -z through a box of 1 m."""
-    view, projection = np.eye(4), np.diag([2.0, 2.0, -0.5, 1.0])
-    view[:3, 3] = -0.5, -0.5, -2.0
-    projection[2, 3] = -1.0
-    return view, projection
 
 
 def between(volume: Floats, places: Floats) -> Floats:

@@ -10,7 +10,7 @@ from typing import Any
 import glfw
 import numpy as np
 from PIL import Image
-from studio_session import CONTROL, ESCAPE, SCENE, SIZE, TAB, Driver, hold
+from studio_session import CONTROL, ESCAPE, SCENE, SIZE, Driver, hold
 from window_session import MOTION
 
 import gpufluid as gf
@@ -86,9 +86,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     report["without_panel"] = press_escape(drive)
     before = player.scene
     report["read_without_panel"] = edited(drive, SCENE + "\n") is not before
-    drive.press(TAB)
-    studio = player.studio
-    assert studio is not None
+    studio = drive.open_studio()
     drive.press(ord(" "))
 
     def contrast(label: str) -> float:

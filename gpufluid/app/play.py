@@ -6,7 +6,7 @@ import contextlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -304,29 +304,28 @@ def _drawn(renderer: FrameRenderer, scene: Scene) -> FrameRenderer:
     return renderer
 
 
+@dataclass
 class _Rendering:
     """A scene on its way to files, frame by frame; done: so many frames.
 
-    size: of the pictures, pixels. shot: makes one of the scene as it is.
+    size: of the pictures, pixels. shot: makes one of the scene as it is. last: that of the last frame. whole:
+    whether that frame is, so that its state is one to go on from.
     """
 
-    def __init__(
-        self,
-        scene: Scene,
-        wanted: Outputs,
-        outputs: list[Output],
-        ctx: moderngl.Context,
-        size: tuple[int, int],
-        progress: bool,
-        shot: Callable[[], Shot],
-    ) -> None:
-        self.scene, self.wanted, self.outputs = scene, wanted, outputs
-        self.ctx, self.size, self.progress, self.shot = ctx, size, progress, shot
-        self.done = 0
-        self.last: Shot | None = None  # of the last frame
-        self.whole = True  # whether the last frame is, so that its state is one to go on from
+    scene: Scene
+    wanted: Outputs
+    outputs: list[Output]
+    ctx: moderngl.Context
+    size: tuple[int, int]
+    progress: bool
+    shot: Callable[[], Shot]
+    done: int = 0
+    last: Shot | None = None
+    whole: bool = True
+
+    def __post_init__(self) -> None:
         # the state after it, where the next frame is not waited for: the first, and those that take long
-        self.kept = wanted.take_state(scene)
+        self.kept = self.wanted.take_state(self.scene)
 
     def go_on(self) -> bool:
         """Advance by a frame and give it to the outputs; False where the scene was over."""
@@ -334,7 +333,9 @@ class _Rendering:
         began, self.whole = monotonic(), False
         waits = self.wanted.save is not None and self.kept is None
         with unbroken() if waits else contextlib.nullcontext():
-            if not _went_on(self.scene):
+            frames = self.scene.frame
+            self.scene.advance()
+            if self.scene.frame == frames:
                 self.whole = True
                 return False
             settle(self.ctx)
@@ -382,13 +383,6 @@ class _Rendering:
     def _say(self, line: str) -> None:
         if self.progress:
             tell(line)
-
-
-def _went_on(scene: Scene) -> bool:
-    """Advance `scene`; False where it was over."""
-    before = scene.frame
-    scene.advance()
-    return scene.frame > before
 
 
 class _Lines:

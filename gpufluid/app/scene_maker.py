@@ -90,19 +90,15 @@ class SceneMaker:
         return () if self._cells is None or 0 in cells else (0,)
 
     def was_saved(self, file: Path, cells: Mapping[int, Cells]) -> None:
-        """The scene was saved in `file`, those `cells` too, and everything goes by that from now on."""
+        """The scene was saved in `file`, those `cells` too: from now on that is built and watched."""
         passing = self.passing(cells)
-        self.use(file)
+        self.file, self._stamp, self.changes = file, _stamp(file), ()
+        self._make = partial(Scene.load, file, ctx=self._ctx, backend=self._backend)
+        self.was_read()
         if not passing:
             self._cells = None
         elif self._cells is not None:
             self._make = partial(self._make, cells=self._cells)
-
-    def use(self, file: Path) -> None:
-        """From now on build what is in `file`, which need not be read now, and watch that."""
-        self.file, self._stamp, self.changes = file, _stamp(file), ()
-        self._make = partial(Scene.load, file, ctx=self._ctx, backend=self._backend)
-        self.was_read()
 
 
 def _stamp(file: Path | None) -> tuple[int, int] | None:

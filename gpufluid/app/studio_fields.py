@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gpufluid
-from gpufluid import flow_views, settings, shapes, solvers, sources, view
+from gpufluid import flow_views, settings, shapes, sources, view
 from gpufluid.combustion import Combustion
 from gpufluid.grid import AXES
 from gpufluid.mesh import Mesh
@@ -170,16 +170,9 @@ RANGES: dict[str, Range] = {
     "level": Range(0.0, 5.0),
 }
 
+# Where the class does not tell, or in another order.
 CHOICES: dict[str, tuple[Any, ...]] = {
-    "Settings.advection": settings.ADVECTION,
     "Settings.velocity_advection": (None, *settings.ADVECTION),
-    "Settings.trace": settings.TRACES,
-    "Settings.limiter": settings.LIMITERS,
-    "Settings.sampler": settings.SAMPLERS,
-    "Settings.precision": settings.PRECISIONS,
-    "Emitter.edge": sources.EDGES,
-    "Obstacle.slip": settings.SLIPS,
-    "ConjugateGradient.preconditioner": solvers.PRECONDITIONERS,
     "Picture.background": view.BACKGROUNDS,
     "Picture.method": (None, *view.METHODS),
     "Picture.resolution": view.RESOLUTIONS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import moderngl
 import numpy as np
@@ -15,6 +15,9 @@ from gpufluid.gl import enums
 from gpufluid.gl.hosts import check_target
 from gpufluid.gl.state import keeping
 from gpufluid.gl.targets import depth_of, drawable, hang_depth, is_hosts, samples_of, size_of
+
+if TYPE_CHECKING:
+    from gpufluid.gl.device import Device
 
 
 def blend(
@@ -120,6 +123,18 @@ def read_target(target: Any, channels: int) -> NDArray[np.uint8]:
             raw = seen.read(target.viewport, channels, alignment=1)
         _ = target.ctx.error  # moderngl's reading of a window leaves one
     return top_first(raw, np.uint8, (width, height), channels)
+
+
+class Canvas:
+    """A texture of the engine's own, and what draws into it."""
+
+    def __init__(self, device: Device, size: tuple[int, int], components: int, dtype: str, what: str) -> None:
+        self.texture = device.texture(size, components, dtype, what)
+        self.target = device.ctx.framebuffer([self.texture])
+
+    def release(self) -> None:
+        """Let go of both; idempotent."""
+        let_go(self.target, self.texture)
 
 
 def let_go(*things: Any) -> None:

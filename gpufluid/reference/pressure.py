@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.checks import locked
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
 from gpufluid.layout import LANES
@@ -19,9 +20,7 @@ from gpufluid.reference.walls import constrained, open_bits, open_masks
 @lru_cache(maxsize=256)
 def of_colour(colour: int, *shape: int) -> NDArray[np.bool_]:
     """Whether the sum of the indices and of `colour`, 0 for red, 1 for black, is even, in all of `shape`."""
-    even: NDArray[np.bool_] = (np.indices(shape).sum(0) + colour) % 2 == 0
-    even.flags.writeable = False
-    return even
+    return locked((np.indices(shape).sum(0) + colour) % 2 == 0)
 
 
 def divergence(grid: Grid, variant: Variant, *, velocity: Array, openings: Array | None = None) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.checks import locked
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
 from gpufluid.layout import LANES
@@ -96,9 +97,7 @@ def open_masks(grid: Grid, variant: Variant, openings: Array | None) -> NDArray[
 @lru_cache(maxsize=8)
 def _open_without_solids(grid: Grid, variant: Variant) -> NDArray[np.bool_]:
     """The masks of a box without solids, which every sweep in it asks for; not to be written to."""
-    masks = _masks(grid, open_neighbours(grid, variant, solid=np.zeros((*grid.cells[::-1], 4))))
-    masks.flags.writeable = False
-    return masks
+    return locked(_masks(grid, open_neighbours(grid, variant, solid=np.zeros((*grid.cells[::-1], 4)))))
 
 
 def _masks(grid: Grid, openings: Array) -> NDArray[np.bool_]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from gpufluid.backend import release
 from gpufluid.gl.device import Device
-from gpufluid.gl.drawing import let_go
+from gpufluid.gl.drawing import Canvas
 from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import View
@@ -31,7 +31,7 @@ class Extents:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self._ends: _Ends | None = None
+        self._ends: tuple[Canvas, Canvas] | None = None  # by slab and band, and of all bands together
 
     def update(
         self,
@@ -49,7 +49,7 @@ class Extents:
         device, (_, height) = self.device, sight.size
         program = occupancy.scattering(device, sight.fluid.grid.local, "extents")
         bands = -(-height // BAND)
-        ends, view = self._ends_for(bands), sight.view
+        (by_band, wholes), view = self._ends_for(bands), sight.view
         values = {
             "to_picture": to_picture(view, ray_uniforms(view, sight.fluid)),
             "perspective": view.is_perspective,
@@ -63,15 +63,15 @@ class Extents:
         }
         give(program, values)
         # one column a slab: the textures hold more
-        ends.target.viewport = 0, 0, cuts[2], bands
-        clear(ends.target, -2.0, -2.0)
-        with occupancy.scatter(program, ends.target):
+        by_band.target.viewport = 0, 0, cuts[2], bands
+        clear(by_band.target, -2.0, -2.0)
+        with occupancy.scatter(program, by_band.target):
             device.fullscreen(program).render(moderngl.TRIANGLES, vertices=6 * occupancy.blocks)
         program = device.program_of("extents whole", "render/extents_whole.glsl")
         give(program, {"extents": EXTENTS, "band_count": bands})
-        ends.bands.use(EXTENTS)
-        ends.whole_target.viewport = 0, 0, cuts[2], 1
-        draw_to(ends.whole_target)
+        by_band.texture.use(EXTENTS)
+        wholes.target.viewport = 0, 0, cuts[2], 1
+        draw_to(wholes.target)
         device.cover(program)
 
     def give(self, program: moderngl.Program, sight: Sight) -> int:
@@ -79,38 +79,24 @@ class Extents:
         assert self._ends is not None
         height = sight.size[1]
         give(program, {"extents": EXTENTS, "wholes": WHOLES, "band": 2.0 * BAND / height})
-        self._ends.bands.use(EXTENTS)
-        self._ends.wholes.use(WHOLES)
+        for ends, unit in zip(self._ends, (EXTENTS, WHOLES), strict=True):
+            ends.texture.use(unit)
         return 6 * -(-height // BAND)
 
-    def _ends_for(self, bands: int) -> _Ends:
+    def _ends_for(self, bands: int) -> tuple[Canvas, Canvas]:
         """The textures of the ends, for so many bands at least."""
-        if self._ends is None or self._ends.bands.height < bands:
-            self._free_ends()
-            self._ends = _Ends(self.device, bands)
+        if self._ends is None or self._ends[0].texture.height < bands:
+            self.release()
+            by_band, wholes = (
+                Canvas(self.device, (LIMIT + 1, n), 4, "f4", "the ends of slabs") for n in (bands, 1)
+            )
+            self._ends = by_band, wholes
         return self._ends
-
-    def _free_ends(self) -> None:
-        release(self._ends)
-        self._ends = None
 
     def release(self) -> None:
         """Release what is kept between frames."""
-        self._free_ends()
-
-
-class _Ends:
-    """The ends by slab and band, and of all bands together."""
-
-    def __init__(self, device: Device, bands: int) -> None:
-        self.bands = device.texture((LIMIT + 1, bands), 4, "f4", "the ends of slabs")
-        self.wholes = device.texture((LIMIT + 1, 1), 4, "f4", "the ends of slabs")
-        self.target = device.ctx.framebuffer([self.bands])
-        self.whole_target = device.ctx.framebuffer([self.wholes])
-
-    def release(self) -> None:
-        """Release the textures."""
-        let_go(self.target, self.whole_target, self.bands, self.wholes)
+        release(*(self._ends or ()))
+        self._ends = None
 
 
 def to_picture(view: View, rays: dict[str, list[tuple[float, ...]]]) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpufluid.backend import release
 from gpufluid.gl.device import Device
-from gpufluid.gl.drawing import let_go
+from gpufluid.gl.drawing import Canvas
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field, PartedField
 from gpufluid.gl.passes import give
@@ -71,8 +71,7 @@ class FireLight:
         # what shines in each, and where its middle is
         self.blocks = PartedField(device, "fire blocks", FlatLayout((nx, ny, nz), 1, limit), 4, "f4", 1, 2)
         # the numbers of those that hold fire
-        self.list = device.texture((nx * ny * nz, 1), 1, "f4", "the list of fires")
-        self._list_target = device.ctx.framebuffer([self.list])
+        self._list = Canvas(device, (nx * ny * nz, 1), 1, "f4", "the list of fires")
         # slices of how much light there is, then of where it comes from
         fine = (2 * nx, 2 * ny, 2 * (2 * nz if grid.dimensions == 3 else 1))
         self.glow = Field(device, "fire glow", FlatLayout(fine, 1, limit), 4, "f4", 1)
@@ -107,7 +106,7 @@ class FireLight:
             device, fluid, "fire list", "render/fire_list.glsl", defines=self.defines, volumes=layouts
         )
         self._place(program, fluid)
-        draw_to(self._list_target)
+        draw_to(self._list.target)
         with bind(device, program, blocks=self.blocks):
             device.cover(program)
         layouts |= {"middles": self.blocks.layout, "glow": self.glow.layout}
@@ -117,7 +116,7 @@ class FireLight:
         self._place(program, fluid)
         give(program, {"glow_strength": float(fire.glow)})
         program["fire_list"] = LIST
-        self.list.use(LIST)
+        self._list.texture.use(LIST)
         draw_to(self.glow.back_target)
         with bind(device, program, blocks=self.blocks, middles=self.blocks.parts[1]):
             device.cover(program)
@@ -158,5 +157,4 @@ class FireLight:
     def release(self) -> None:
         """Release the textures."""
         self._free_heat()
-        release(self.blocks, self.glow, self.table)
-        let_go(self._list_target, self.list)
+        release(self.blocks, self.glow, self.table, self._list)

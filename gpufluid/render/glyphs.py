@@ -9,9 +9,10 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.backend import release
 from gpufluid.errors import GpufluidError, named
 from gpufluid.flow_views import GlyphsView
-from gpufluid.gl.drawing import let_go
+from gpufluid.gl.drawing import Canvas
 from gpufluid.gl.passes import give
 from gpufluid.grid import AXES
 from gpufluid.render.camera import clip_of_cells
@@ -57,7 +58,7 @@ class Glyphs(Chart, InScene):
         self.spacing, self.axis, self.position, self.length = spacing, axis, position, length
         super().__init__(ctx, "speed", colors, range, legend, linear)
         self._arrow = ctx.buffer(_arrow().tobytes())
-        self._velocities: tuple[moderngl.Texture, moderngl.Framebuffer] | None = None
+        self._velocities: Canvas | None = None
 
     def lattice(self, fluid: FlowLike) -> tuple[tuple[int, int, int], NDArray[np.float64], float]:
         """Return how many arrows stand along (x, y, z), where the first does [3], and the spacing; cells.
@@ -104,7 +105,7 @@ class Glyphs(Chart, InScene):
             },
         )
         assert self._velocities is not None
-        textures = {"velocities": self._velocities[0], "colors": colors}
+        textures = {"velocities": self._velocities.texture, "colors": colors}
         number = counts[0] * counts[1] * counts[2]
         with self.drawing(program, shot), self.bound(program, None, textures, smooth=("colors",)):
             array = self.array(program, [(self._arrow, "3f 3f", "position", "normal")])
@@ -117,30 +118,24 @@ class Glyphs(Chart, InScene):
         number = counts[0] * counts[1] * counts[2]
         width = min(number, 512)
         size = width, -(-number // width)
-        if self._velocities is None or self._velocities[0].size != size:
-            self._free()
-            texture = self.device.texture(size, 4, "f4", "the arrows")
-            self._velocities = texture, self.ctx.framebuffer([texture])
+        if self._velocities is None or self._velocities.texture.size != size:
+            before, self._velocities = self._velocities, Canvas(self.device, size, 4, "f4", "the arrows")
+            release(before)
         values = {"counts": counts, "first": tuple(first), "spacing": (spacing,) * 3}
         program = self.program("arrows' velocities", fluid, "glyph_value", "velocity")
         give(program, {**values, "width": width})
-        self._fill(self._velocities[1], program, fields_of(fluid))
+        self._fill(self._velocities.target, program, fields_of(fluid))
         return values
 
     def read(self) -> NDArray[np.float32]:
         """Return the velocities last sampled, float32 [n, 4], x fastest: m/s, and 1 where an arrow stands."""
         assert self._velocities is not None
-        return np.frombuffer(self._velocities[0].read(alignment=1), np.float32).reshape(-1, 4)
-
-    def _free(self) -> None:
-        let_go(*reversed(self._velocities or ()))
-        self._velocities = None
+        return np.frombuffer(self._velocities.texture.read(alignment=1), np.float32).reshape(-1, 4)
 
     def release(self) -> None:
         """Release everything made in the context; idempotent."""
         if not self._released:
-            self._free()
-            self._arrow.release()
+            release(self._velocities, self._arrow)
         super().release()
 
 

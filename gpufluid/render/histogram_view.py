@@ -8,9 +8,10 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.backend import release
 from gpufluid.checks import flag, whole_number
 from gpufluid.errors import GpufluidError, named
-from gpufluid.gl.drawing import blend, first_color_alone, let_go
+from gpufluid.gl.drawing import Canvas, blend, first_color_alone
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
@@ -51,7 +52,7 @@ class HistogramView(Chart):
     ) -> None:
         self.bins, self.logarithmic = bins, logarithmic
         super().__init__(ctx, field, colors, range, False, linear)
-        self._bins_texture: tuple[moderngl.Texture, moderngl.Framebuffer] | None = None
+        self._bins: Canvas | None = None
         self._read = np.zeros(0, np.float32)
         self._palette: tuple[str, NDArray[np.uint8]] | None = None
         self.counts: NDArray[np.int64] = np.zeros(0, np.int64)
@@ -98,25 +99,23 @@ class HistogramView(Chart):
     def _count(self, shown: Field) -> None:
         """Add every cell to its bin."""
         ctx, width = self.ctx, int(self.bins) + 2
-        if self._bins_texture is None or self._bins_texture[0].width != width:
-            self._free_bins()
-            texture = self.device.texture((width, 1), 1, "f4", "the bins")
-            self._bins_texture = texture, ctx.framebuffer([texture])
+        if self._bins is None or self._bins.texture.width != width:
+            before, self._bins = self._bins, Canvas(self.device, (width, 1), 1, "f4", "the bins")
+            release(before)
             self._read = np.zeros(width, np.float32)
-        texture, bins = self._bins_texture
         program = self.device.program_of(
             "histogram", "render/histogram_fragment.glsl", "render/histogram_vertex.glsl"
         )
         give(program, {"range": self.last_range, "bins": int(self.bins)})
-        draw_to(bins)
-        bins.clear()
+        draw_to(self._bins.target)
+        self._bins.target.clear()
         # a host may draw larger points
         blend(ctx, moderngl.ONE, moderngl.ONE, switches=moderngl.PROGRAM_POINT_SIZE)
         texels = shown.layout.texture_size[0] * shown.layout.texture_size[1]
         with self.bound(program, {"shown": shown}):
             self.array(program).render(moderngl.POINTS, vertices=texels)
         ctx.enable_only(moderngl.NOTHING)
-        texture.read_into(self._read, alignment=1)
+        self._bins.texture.read_into(self._read, alignment=1)
 
     def _draw(self, target: moderngl.Framebuffer, width: int, height: int) -> None:
         """Draw bars and axes."""
@@ -186,14 +185,10 @@ class HistogramView(Chart):
             self._palette = name, colormap(name)
         return self._palette[1]
 
-    def _free_bins(self) -> None:
-        if self._bins_texture is not None:
-            let_go(*reversed(self._bins_texture))
-            self._bins_texture = None
-
     def release(self) -> None:
         """Release everything made in the context; idempotent."""
-        self._free_bins()
+        release(self._bins)
+        self._bins = None
         super().release()
 
 

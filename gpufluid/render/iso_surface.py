@@ -5,13 +5,14 @@ from __future__ import annotations
 import moderngl
 
 from gpufluid.errors import named
-from gpufluid.flow_views import IsoSurfaceView, check_fields
+from gpufluid.flow_views import IsoSurfaceView
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.render.charts import lighting
 from gpufluid.render.overlay import InScene, Shot, rays_in_cells
 from gpufluid.render.quantities import QuantityOverlay
 from gpufluid.render.subject import FlowLike
+from gpufluid.rules import check_fields
 from gpufluid.vectors import Vector
 
 STRIDE = 0.5  # cells of the march

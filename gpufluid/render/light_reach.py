@@ -15,7 +15,7 @@ import numpy as np
 
 from gpufluid.backend import release
 from gpufluid.gl.device import GROUP, Device
-from gpufluid.gl.drawing import let_go
+from gpufluid.gl.drawing import Canvas, let_go
 from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.passes import give, give_once
 from gpufluid.grid import Grid
@@ -50,41 +50,38 @@ class LightReach:
             self.parts.append(ReachPart(self, light, row))
             row += self.parts[-1].largest[1]
         size = max(part.largest[0] for part in self.parts), row
-        self.groups, self.before = (device.texture(size, 4, "f4", "the reach of light") for _ in range(2))
-        self._target, self._target_before = (device.ctx.framebuffer([t]) for t in (self.groups, self.before))
+        self.groups, self.before = (Canvas(device, size, 4, "f4", "the reach of light") for _ in range(2))
         self._placed: dict[str, bytes] = {}
 
     def find(self, occupancy: Occupancy) -> None:
         """Find it for the lights as they come now, which are then to be walked."""
         self.groups, self.before = self.before, self.groups
-        self._target, self._target_before = self._target_before, self._target
         turned = [part.begin() for part in self.parts]
         if any(turned):
             given = [part.placed for part in self.parts]
             self._placed = {name: b"".join(each[name] for each in given) for name in given[0]}
-            self._placed["target_size"] = np.array(self._target.size, np.float32).tobytes()
+            self._placed["target_size"] = np.array(self.groups.target.size, np.float32).tobytes()
         count = len(self.parts)
         macros = {"LIGHTS": count, "GROUP_SIZE": GROUPED["GROUP_SIZE"]}
         program = occupancy.scattering(self.device, self.parts[0].grid, "light_reach", macros)
         give_once(self.device, program, "lights", self._placed)
-        clear(self._target, *(NOWHERE,) * 4)
-        with occupancy.scatter(program, self._target):
+        clear(self.groups.target, *(NOWHERE,) * 4)
+        with occupancy.scatter(program, self.groups.target):
             vertices = 3 * occupancy.blocks * count
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=vertices)
 
     def forget_before(self, part: ReachPart) -> None:
         """Let what was `before` be nowhere."""
-        clear(self._target_before, *(NOWHERE,) * 4, viewport=(0, part.row, *part.count))
+        clear(self.before.target, *(NOWHERE,) * 4, viewport=(0, part.row, *part.count))
 
     def use(self) -> None:
         """Bind both for a walk."""
-        self.groups.use(REACH)
-        self.before.use(BEFORE)
+        self.groups.texture.use(REACH)
+        self.before.texture.use(BEFORE)
 
     def release(self) -> None:
         """Release the textures; idempotent."""
-        let_go(self._target, self._target_before, self.groups, self.before)
-        release(*self.parts)
+        release(self.groups, self.before, *self.parts)
 
 
 class ReachPart:
@@ -107,8 +104,7 @@ class ReachPart:
         self.largest = -(-wide // COLUMNS[0]), -(-high // COLUMNS[1])
         self._bands = -(-max(frame.largest_tile[1] for frame in frames) // BAND)
         self._groups: _Groups | None = None
-        self._rects: moderngl.Texture | None = None
-        self._rects_target: moderngl.Framebuffer | None = None
+        self._rects: Canvas | None = None
         self.walked = self.follows = False
         self._frame: LightFrame | None = None
         self.count = 0, 0
@@ -140,7 +136,7 @@ class ReachPart:
     def rects(self) -> moderngl.Texture:
         """The columns that may meet anything, by band of rows and tile, and those that did so before."""
         assert self._rects is not None
-        return self._rects
+        return self._rects.texture
 
     def find_groups(self) -> _Groups:
         """The workgroups of a dispatch that have anything to write; after `LightReach.use`."""
@@ -159,23 +155,20 @@ class ReachPart:
         """Find `rects`; return how many bands there are. placed: the uniforms of the light's columns."""
         device = self.device
         if self._rects is None:
-            self._rects = device.texture((self._bands, 2 * self._tiles), 4, "f4", "the reach of light")
-            self._rects_target = device.ctx.framebuffer([self._rects])
-        assert self._rects_target is not None
+            size = self._bands, 2 * self._tiles
+            self._rects = Canvas(device, size, 4, "f4", "the reach of light")
         bands = -(-tiles[1] // BAND)
         program = device.program_of("light rects", "render/light_rects.glsl", macros=GROUPED)
         give(program, {**placed, "light_row": self.row, "group_count": self.count})
-        self._rects_target.viewport = 0, 0, bands, 2 * (-(-tiles[3] // LANES))
-        draw_to(self._rects_target)
+        self._rects.target.viewport = 0, 0, bands, 2 * (-(-tiles[3] // LANES))
+        draw_to(self._rects.target)
         device.ctx.enable_only(moderngl.NOTHING)
         device.cover(program)
         return bands
 
     def release(self) -> None:
         """Release what `find_groups` and `find_rects` made; idempotent."""
-        release(self._groups)
-        if self._rects is not None and self._rects_target is not None:
-            let_go(self._rects_target, self._rects)
+        release(self._groups, self._rects)
 
 
 class _Groups:

@@ -20,7 +20,7 @@ import numpy as np
 
 from gpufluid.backend import release
 from gpufluid.gl.device import Device
-from gpufluid.gl.drawing import blend, let_go
+from gpufluid.gl.drawing import Canvas, blend
 from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants, field_reader
@@ -73,8 +73,7 @@ class Occupancy:
         self.boxes = field("occupied boxes", blocks, 4, "f4")
         # behind the last slice one more, for how many cells all of them hold
         self._spans = field("occupied spans", (-(-blocks[0] // long), -(-blocks[1] // high), nz + 1), 4, "f4")
-        self.ends = device.texture((4, 1), 4, "f4", "the ends of what a box holds")
-        self._ends_target = device.ctx.framebuffer([self.ends])
+        self._ends = Canvas(device, (4, 1), 4, "f4", "the ends of what a box holds")
         self._worth = WORTH * nx * ny * nz
         self._known: object = None
         self.margin = 0.0
@@ -165,8 +164,8 @@ class Occupancy:
     def _find_ends(self, grid: Grid) -> None:
         """The corners of one box round all that shows anything, and of one round all that stops light."""
         program = self.scattering(self.device, grid, "occupied_ends")
-        clear(self._ends_target, *(NOWHERE,) * 4)
-        with self.scatter(program, self._ends_target):
+        clear(self._ends.target, *(NOWHERE,) * 4)
+        with self.scatter(program, self._ends.target):
             self.device.fullscreen(program).render(moderngl.TRIANGLES, vertices=3 * self.blocks)
 
     def scattering(
@@ -210,7 +209,7 @@ class Occupancy:
     def give_ends(self, program: moderngl.Program) -> None:
         """Set what ``ends.glsl`` of `program` reads; found while there are other lights or fire."""
         program["ends"] = PICTURE
-        self.ends.use(PICTURE)
+        self._ends.texture.use(PICTURE)
 
     @property
     def volumes(self) -> dict[str, FlatLayout]:
@@ -240,8 +239,7 @@ class Occupancy:
 
     def release(self) -> None:
         """Release the textures; idempotent."""
-        release(self._rows, self.boxes, self._spans)
-        let_go(self._ends_target, self.ends)
+        release(self._rows, self.boxes, self._spans, self._ends)
 
 
 def _strips_of(fluid: FluidLike, look: Look) -> Strips | None:

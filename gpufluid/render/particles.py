@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gpufluid.backend import release
 from gpufluid.errors import GpufluidError, each_once, named, several
 from gpufluid.flow_views import ParticleSource, ParticlesView, SolidShape, check_response
-from gpufluid.gl.drawing import let_go
+from gpufluid.gl.drawing import Canvas, let_go
 from gpufluid.gl.fences import clear
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import CLIP_Z, cells_of, clip_of_cells
@@ -98,7 +98,7 @@ class Particles(Chart, KeepsPlaces):
         self._values = device.texture(size_of_it, 4, "f4", "the particles")
         self._targets = [ctx.framebuffer([t]) for t in (*self._state, self._values)]
         self._moved = {(s, p): ctx.framebuffer([s, p]) for s in self._state for p in self._paces}
-        self._through: tuple[moderngl.Framebuffer, moderngl.Texture] | None = None  # where smoke hides them
+        self._through: Canvas | None = None  # where smoke hides them
         self._rows: tuple[moderngl.Texture, moderngl.Texture] | None = None
         self._told = b""  # what the textures of the sources hold
         self.time = 0.0
@@ -214,14 +214,12 @@ class Particles(Chart, KeepsPlaces):
     def _veil(self, fluid: FlowLike, shot: Shot) -> moderngl.Texture:
         """The share of each particle's light that the smoke of `shot` lets through."""
         if self._through is None:
-            size = self._values.size
-            texture = self.device.texture(size, 1, "f4", "the particles")
-            self._through = self.ctx.framebuffer([texture]), texture
-        target, texture = self._through
+            self._through = Canvas(self.device, self._values.size, 1, "f4", "the particles")
+        target = self._through.target
         clear(target, 1.0, 1.0, 1.0, 1.0)
         for volume in shot.smoke:
             volume.veil(self._state[0], fluid.grid, shot.view, target)
-        return texture
+        return self._through.texture
 
     def draw(self, fluid: FlowLike, shot: Shot, target: moderngl.Framebuffer) -> None:
         """Draw the particles."""
@@ -337,5 +335,5 @@ class Particles(Chart, KeepsPlaces):
         if not self._released:
             self._free_sources()
             let_go(*self._moved.values(), *self._targets, *self._state, *self._paces, self._values)
-            let_go(*(self._through or ()))
+            release(self._through)
         super().release()

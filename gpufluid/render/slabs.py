@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.checks import locked
 from gpufluid.grid import Grid
 from gpufluid.render.camera import Rays
 from gpufluid.vectors import Floats
@@ -219,9 +220,7 @@ def _axis_lead(grid: Grid, axis: int, steps: int, scrolled: tuple[int, int, int]
 
 @lru_cache(maxsize=1)
 def _corners(grid: Grid) -> Floats:
-    corners: Floats = np.array(grid.origin) + CORNERS * np.array(grid.size)
-    corners.flags.writeable = False
-    return corners
+    return locked(np.array(grid.origin) + CORNERS * np.array(grid.size))
 
 
 @lru_cache(maxsize=1)  # a picture asks for it a dozen times

@@ -7,7 +7,6 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from gpufluid.checks import finite_triple
 from gpufluid.errors import named
 from gpufluid.gl.passes import give
 from gpufluid.grid import AXES
@@ -58,8 +57,6 @@ class SlicePlane(Chart, InScene):
     def check(self) -> None:
         """Raise GpufluidError naming the first value that nothing can be drawn with."""
         super().check()
-        if self.point is not None:
-            self.point = finite_triple(self.point, "SlicePlane.point")
         if self.normal is not None:
             self.normal = direction(self.normal, "SlicePlane.normal")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import moderngl
 import numpy as np
 
@@ -15,31 +13,21 @@ from gpufluid.gl.passes import give
 from gpufluid.gl.targets import drawable
 from gpufluid.render.charts import Chart
 from gpufluid.render.ink import PAPER, text_size
-from gpufluid.render.quantities import QUANTITIES
 from gpufluid.render.subject import FlowLike
 from gpufluid.vectors import Pair
 
 MARGIN = 0.02  # of the viewport's height, round what is shown
-
-
-@dataclass(frozen=True)
-class _Stored:
-    """Where a number is stored: the fluid's field, and its channel there."""
-
-    field: str
-    channel: int
-
-
+# where numbers are stored: the fluid's field, and the channel there
 STORED = {
-    "density": _Stored("scalars", 0),
-    "temperature": _Stored("scalars", 1),
-    "fuel": _Stored("scalars", 2),
-    "pressure": _Stored("pressure_field", 0),
-    "velocity_x": _Stored("velocity_field", 0),
-    "velocity_y": _Stored("velocity_field", 1),
-    "velocity_z": _Stored("velocity_field", 2),
-    "solid": _Stored("solid_field", 0),
-    "flame": _Stored("flame_field", 0),
+    "density": ("scalars", 0),
+    "temperature": ("scalars", 1),
+    "fuel": ("scalars", 2),
+    "pressure": ("pressure_field", 0),
+    "velocity_x": ("velocity_field", 0),
+    "velocity_y": ("velocity_field", 1),
+    "velocity_z": ("velocity_field", 2),
+    "solid": ("solid_field", 0),
+    "flame": ("flame_field", 0),
 }
 
 
@@ -122,10 +110,6 @@ class FlatTextureView(Chart):
 
     def _stored(self, fluid: FlowLike, shown: Field) -> tuple[Field, int]:
         """The field that holds what is shown, and the channel."""
-        if self.field in STORED:
-            stored = STORED[self.field]
-            field: Field | None = getattr(fluid, stored.field)
-            if field is not None:
-                return field, stored.channel
-        assert self.field in QUANTITIES
-        return shown, 0
+        name, channel = STORED.get(self.field, ("", 0))
+        field: Field | None = getattr(fluid, name, None)
+        return (shown, 0) if field is None else (field, channel)

@@ -369,59 +369,53 @@ class VolumeRenderer(Guest):
         depth: moderngl.Texture | None,
         look: Look,
     ) -> None:
+        """Blend the prepared smoke over `target`."""
+        made, smoke = self._work, look.smoke
+        self._edge, self._soft = smoke.edge * smoke.extinction, smoke.soft
         with drawable(target, depth=False) as bare:
             bare = self._color_only.color(bare) if hangs_in(depth, bare) else bare
-            self._draw_over(fluid, view, bare, depth, look, _part_of(depth, target))
-
-    def _draw_over(
-        self,
-        fluid: FluidLike,
-        view: View,
-        bare: moderngl.Framebuffer,
-        depth: moderngl.Texture | None,
-        look: Look,
-        depth_part: tuple[float, float, float, float],
-    ) -> None:
-        """Blend the prepared smoke over `bare`, in which `depth` does not hang. depth_part: as in `Sight`."""
-        made = self._work
-        self._edge = look.smoke.edge * look.smoke.extinction
-        self._soft = look.smoke.soft
-        fire = made.lighting.seen_fire(fluid)
-        sight = Sight(
-            fluid,
-            view,
-            made.shaded,
-            bare,
-            depth,
-            self.quality,
-            made.occupancy,
-            edge=self._edge,
-            fire=fire,
-            soft=self._soft,
-            depth_part=depth_part,
-        )
-        slabs = self._way.slabs(sight)
-        if len(slabs):
-            with self._counted(fluid):
-                if made.occupancy is not None and not made.occupancy.knows(fluid, look):
-                    self._find(fluid, look)
-                now = self._now(fluid, look)
-                # what scatters alike all round looks alike from everywhere
-                seen = now and (now, made.lit, eye_of(view, fluid) if look.smoke.anisotropy else None)
-                if seen is None or seen != made.shown:
-                    made.shown = None
-                    if made.occupancy is not None:
-                        with self.timed(fluid, "occupancy"):
-                            made.occupancy.spread(fluid)
-                    with self.timed(fluid, "shade"):
-                        self._shade(fluid, look, view)
-                    if fire is not None:
-                        with self.timed(fluid, "heat"):
-                            self._heat(fluid, look, fire)
-                    made.shown = seen
-                with first_color_alone(bare):
-                    self._way.draw(sight, slabs)
+            fire = made.lighting.seen_fire(fluid)
+            sight = Sight(
+                fluid,
+                view,
+                made.shaded,
+                bare,
+                depth,
+                self.quality,
+                made.occupancy,
+                edge=self._edge,
+                fire=fire,
+                soft=self._soft,
+                depth_part=_part_of(depth, target),
+            )
+            slabs = self._way.slabs(sight)
+            if len(slabs):
+                with self._counted(fluid):
+                    self._look_at(fluid, view, look, fire)
+                    with first_color_alone(bare):
+                        self._way.draw(sight, slabs)
         self._budget.next_frame(sight.quality if len(slabs) else 0.0)
+
+    def _look_at(self, fluid: FluidLike, view: View, look: Look, fire: SeenFire | None) -> None:
+        """Write how all cells look, unless they look as they did."""
+        made = self._work
+        if made.occupancy is not None and not made.occupancy.knows(fluid, look):
+            self._find(fluid, look)
+        now = self._now(fluid, look)
+        # what scatters alike all round looks alike from everywhere
+        seen = now and (now, made.lit, eye_of(view, fluid) if look.smoke.anisotropy else None)
+        if seen is not None and seen == made.shown:
+            return
+        made.shown = None
+        if made.occupancy is not None:
+            with self.timed(fluid, "occupancy"):
+                made.occupancy.spread(fluid)
+        with self.timed(fluid, "shade"):
+            self._shade(fluid, look, view)
+        if fire is not None:
+            with self.timed(fluid, "heat"):
+                self._heat(fluid, look, fire)
+        made.shown = seen
 
     def veil(self, places: moderngl.Texture, grid: Grid, view: View, target: moderngl.Framebuffer) -> None:
         """Multiply each texel of `target` by the share of light that the smoke drawn last lets through.

@@ -6,7 +6,7 @@ import moderngl
 import numpy as np
 
 from gpufluid.errors import named, one_of
-from gpufluid.flow_views import VoxelsView, check_fields
+from gpufluid.flow_views import VoxelsView
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import cells_of, clip_of_cells
 from gpufluid.render.charts import lighting
@@ -15,6 +15,7 @@ from gpufluid.render.painter import eye_uniforms
 from gpufluid.render.quantities import fields_of
 from gpufluid.render.solid_meshes import SolidMeshes
 from gpufluid.render.subject import FlowLike
+from gpufluid.rules import check_fields
 from gpufluid.vectors import Floats, Vector
 
 STYLES = ("wires", "cubes", None)
