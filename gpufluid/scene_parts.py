@@ -173,7 +173,7 @@ class Builder:
         return motion
 
     def _assign(self, move: _Move, time: float) -> None:
-        with self.at(move.place):
+        with self.at(f"{move.place} at {time:.4g} s" if time else move.place):
             (move.assign or partial(setattr, move.thing))(move.name, move.make(time))
 
     # -- objects ---------------------------------------------------------------------------------------
