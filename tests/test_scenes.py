@@ -1387,7 +1387,8 @@ def test_a_script_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_what_a_description_makes_wrong_later_is_told_with_its_place(full: Path) -> None:
-    """And with its time: a formula whose values are right at first, a field that meets another, and what no step can solve."""
+    """And the time: a formula whose values are right at first, a field that meets another, and what no
+    step can solve."""
     for change, words in (
         (
             "emitters.source.density={formula='0.1 - t'}",
