@@ -124,7 +124,7 @@ def _fills(form: Form, placed: Floats, grid: Grid) -> bool:
     """Whether the middles of all cells lie in a form that `placed` puts there: those at the corners do."""
     middle = 0.5 * grid.cell_size
     axes = [(low + middle, high - middle) for low, high in zip(grid.origin, grid.upper, strict=True)]
-    inverse: Floats = np.linalg.inv(placed)
+    inverse = np.linalg.inv(placed).astype(np.float64)
     x, y, z = placed_points(inverse, np.array(list(product(*axes)))).T
     none = np.zeros_like(x)
     profile = {BOX: (abs(x), abs(y), abs(z)), ROUND: (np.hypot(x, z), abs(y), none)}.get(
