@@ -382,12 +382,11 @@ def _expected(what: str, hints: Sequence[Any]) -> str:
 
 def _meant(what: str, place: str, given: Mapping[str, Any]) -> str:
     """What the value at `place` may be meant for that is not `what` is expected, as "; did you mean ...?"."""
-    value = _value_at(place, given)
+    value, name = _value_at(place, given), re.sub(r"\[\d+\]", "", place)
     if what.endswith("array, got table") and place.rpartition(".")[2] in LISTS:
-        name = re.sub(r"\[\d+\]", "", place)
         return f"; did you mean [[{name}]]?"
     if what.endswith("table, got array") and value and all(isinstance(part, dict) for part in value):
-        return f"; did you mean [{re.sub(r'[[][0-9]+]', '', place)}]?"
+        return f"; did you mean [{name}]?"
     if what.endswith("table, got bool") and value:
         return "; did you mean {}?"
     if not isinstance(value, str) or len(value) > LONGEST:
