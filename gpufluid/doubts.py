@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +16,7 @@ from gpufluid.mesh import Mesh
 from gpufluid.obstacles import Obstacle
 from gpufluid.periodic import bounds, moved, periods
 from gpufluid.settings import Settings
-from gpufluid.shapes import HALF_SPACE, Analytic, Form, Plane, placed_points
+from gpufluid.shapes import BOX, HALF_SPACE, ROUND, Analytic, Form, Plane, placed_points
 from gpufluid.solvers import Jacobi
 from gpufluid.sources import Array, Bezier, Emitter, Image, Line, Source
 from gpufluid.vectors import Floats
@@ -90,13 +91,19 @@ def doubt_obstacle(obstacle: Obstacle, grid: Grid, boundaries: Boundaries) -> No
 
 
 def _doubt_solid(shape: object, form: Form, matrix: Floats, grid: Grid, period: ArrayLike) -> None:
-    """Warn of a solid of that form, placed by `matrix`, that holds no cell or lets the flow through.
+    """Warn of a solid of that form, placed by `matrix`, that holds no cell or all, or lets the flow through.
 
     One outside the box may be scenery, or on its way, but in 2D not beside the one slice.
     """
+    placed = matrix @ form.place
+    if _fills(form, placed, grid):
+        warn(
+            f"{shape!r} fills the whole box, {_triple(grid.origin)} to {_triple(grid.upper)} m, and nothing "
+            "flows: are its place and unit right?",
+            ShapeWarning,
+        )
     if form.kind == HALF_SPACE:
         return
-    placed = matrix @ form.place
     low, high = map(np.array, bounds(placed, form.half))
     if _beyond(low, high, grid, period, 3) and not _beyond(low, high, grid, period, grid.dimensions):
         warn(f"{shape!r} {_outside(low, high, grid)}, which is one cell deep", ShapeWarning)
@@ -111,6 +118,20 @@ def _doubt_solid(shape: object, form: Form, matrix: Floats, grid: Grid, period: 
             "cells whose middle lies in it, so there may be gaps, or nothing",
             ShapeWarning,
         )
+
+
+def _fills(form: Form, placed: Floats, grid: Grid) -> bool:
+    """Whether the middles of all cells lie in a form that `placed` puts there: those at the corners do."""
+    middle = 0.5 * grid.cell_size
+    axes = [(low + middle, high - middle) for low, high in zip(grid.origin, grid.upper, strict=True)]
+    inverse = np.linalg.inv(placed).astype(np.float64)
+    x, y, z = placed_points(inverse, np.array(list(product(*axes)))).T
+    none = np.zeros_like(x)
+    profile = {BOX: (abs(x), abs(y), abs(z)), ROUND: (np.hypot(x, z), abs(y), none)}.get(
+        form.kind, (none, y, none)
+    )
+    beyond = np.maximum(np.transpose(profile) - form.core, 0.0)
+    return bool((np.linalg.norm(beyond, axis=-1) <= form.rounding).all())
 
 
 def doubt_source(

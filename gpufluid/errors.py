@@ -67,7 +67,7 @@ def needs(package: str, purpose: str) -> Iterator[None]:
 
 
 class ShapeWarning(UserWarning):
-    """A solid or source that is hardly what was meant: outside the box, or too thin for its cells."""
+    """A solid or source that is hardly meant so: outside the box, all over it, or too thin for its cells."""
 
 
 class MeshWarning(ShapeWarning):

@@ -80,8 +80,8 @@ class Provenance:
                 self.say(other, name, said.words, None if said.made is None else getattr(other, name))
                 self.follow(thing, other, name)
 
-    def place_of(self, error: Exception) -> str:
-        """Which part of the file is to blame for `error`; "" where that is not known."""
+    def place_of(self, error: Exception, time: float) -> str:
+        """Which part of the file is to blame for `error`, and the `time` it came at, s; else ""."""
         if self.file is not None and self.file.suffix.lower() == ".py":
             return script_line(self.file, error)
         for thing, place in self.places:
@@ -89,5 +89,5 @@ class Provenance:
                 getattr(thing, "check", lambda: None)()
             except GpufluidError as wrong:
                 if str(wrong) == str(error):
-                    return place
+                    return f"{place} at {time:.4g} s" if time else place
         return ""

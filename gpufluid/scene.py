@@ -322,7 +322,7 @@ class Scene:
         if origin.file is None:
             yield
             return
-        with told_of(origin.file, lambda error: origin.place_of(error) or place):
+        with told_of(origin.file, lambda error: origin.place_of(error, self._time) or place):
             yield
 
     def _advance(self, step: bool) -> None:

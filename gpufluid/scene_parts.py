@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gpufluid import flow_views, shapes, sources
-from gpufluid.errors import GpufluidError, SceneError, near, short
+from gpufluid.errors import GLUnavailableError, GpufluidError, SceneError, near, short
 from gpufluid.files import open_plain
 from gpufluid.keyframes import Formula, Keys, Track
 from gpufluid.mesh import Mesh
@@ -58,10 +58,13 @@ class Builder:
 
     @contextmanager
     def at(self, place: str) -> Iterator[None]:
-        """A block in which errors become a SceneError that names the file and `place`."""
+        """A block in which errors become a SceneError that names the file and `place`.
+
+        What this machine cannot do stays what it is: no line of the file is to blame.
+        """
         try:
             yield
-        except SceneError:
+        except (SceneError, GLUnavailableError):
             raise
         except (GpufluidError, TypeError, OverflowError) as error:
             wrong = SceneError(f"{self.path}: {place}: {short(str(error))}")
@@ -170,7 +173,7 @@ class Builder:
         return motion
 
     def _assign(self, move: _Move, time: float) -> None:
-        with self.at(move.place):
+        with self.at(f"{move.place} at {time:.4g} s" if time else move.place):
             (move.assign or partial(setattr, move.thing))(move.name, move.make(time))
 
     # -- objects ---------------------------------------------------------------------------------------

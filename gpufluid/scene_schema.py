@@ -349,6 +349,8 @@ def _explained(text: str, given: Mapping[str, Any]) -> str:
     if word:
         words = sorted(_words_at(place, given))
         hint = "" if word[1] in KINDS else near(word[1], words)  # a right one elsewhere is not misspelt
+        if "unknown field" in what and word[1] in field_types(schema().scene):
+            hint = f"; did you mean {word[1]!r} at the top, above all tables?"
         listed = "; one of" if place.endswith("kind") else "; it may have"
         what += hint or _further_in(place, word[1]) or (f"{listed} {', '.join(words)}" if words else "")
     elif what.endswith("missing required field kind"):
@@ -380,10 +382,11 @@ def _expected(what: str, hints: Sequence[Any]) -> str:
 
 def _meant(what: str, place: str, given: Mapping[str, Any]) -> str:
     """What the value at `place` may be meant for that is not `what` is expected, as "; did you mean ...?"."""
-    value = _value_at(place, given)
+    value, name = _value_at(place, given), re.sub(r"\[\d+\]", "", place)
     if what.endswith("array, got table") and place.rpartition(".")[2] in LISTS:
-        name = re.sub(r"\[\d+\]", "", place)
         return f"; did you mean [[{name}]]?"
+    if what.endswith("table, got array") and value and all(isinstance(part, dict) for part in value):
+        return f"; did you mean [{name}]?"
     if what.endswith("table, got bool") and value:
         return "; did you mean {}?"
     if not isinstance(value, str) or len(value) > LONGEST:

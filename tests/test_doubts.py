@@ -145,3 +145,30 @@ def test_sources_outside_the_box_are_told_of_as_that(name: str) -> None:
     most, told = brought(gf.Emitter(**given, density=8.0))
     assert most == 0.0 and len(told) == 1
     assert "lies outside the box: it spans" in str(told[0].message)
+
+
+@pytest.mark.parametrize("cells", [(12, 8, 10), (12, 8, 1)])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        gf.Sphere(radius=0.78),
+        gf.Box(size=(1.1, 0.7, 0.9)),
+        gf.Cylinder(radius=0.8, height=1.0),
+        gf.Capsule((-0.5, 0.0, 0.0), (0.5, 0.0, 0.0), 0.5),
+        gf.Plane((0.0, 0.35, 0.0)),
+    ],
+    ids=lambda shape: type(shape).__name__,
+)
+def test_a_solid_that_fills_the_box_is_told_of(shape: Any, cells: tuple[int, int, int]) -> None:
+    """In metres where centimetres were meant, say: just where all cells are solid, and no other is."""
+    full = []
+    for scale in (0.6, 0.99, 1.01, (1.1, 1.2, 1.3)):
+        with gf.Fluid(gf.Grid(cells, H), backend="numpy") as fluid:
+            solid = gf.Obstacle(shape, (0.6, 0.4, H * cells[2] / 2), (0.0, 0.0, 1.0, 0.0), scale=scale)
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                fluid.obstacles.add(solid)
+            full.append(bool(fluid.solid.read().all()))
+            assert [w.category for w in told] == full[-1] * [gf.ShapeWarning]
+            assert all("fills the whole box, (0, 0, 0) to (1.2, 0.8, " in str(w.message) for w in told)
+    assert True in full and False in full

@@ -80,15 +80,20 @@ def test_a_package_in_a_zip_file_says_so(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="GL is part of macOS and Windows")
-@pytest.mark.parametrize("words", [["info"], ["demo", "--frames", "1", "-o", "a.mp4"]], ids=" ".join)
+@pytest.mark.parametrize("words", ["info", "demo --frames 1 -o a.mp4", "demo smoke --frames 1 -o a.mp4"])
 def test_the_command_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
 ) -> None:
+    """No scene file is to blame for it; what helps in Python alone says so."""
     monkeypatch.chdir(tmp_path)
-    done = run_python("-m", "gpufluid", *words, **NO_LIBRARIES)
+    done = run_python("-m", "gpufluid", *words.split(), **NO_LIBRARIES)
     assert done.returncode == 2, done.stderr
     assert done.stderr.count("\n") == 1, done.stderr
-    for part in ("gpufluid: error: ", "libegl1 libgl1", 'backend="numpy"'):
+    for part in (
+        ": error: no OpenGL 3.3",
+        "libegl1 libgl1 libgl1-mesa-dri",
+        'in Python gf.Fluid(..., backend="numpy")',
+    ):
         assert part in done.stderr
     assert list(tmp_path.iterdir()) == []
 

@@ -348,7 +348,9 @@ def test_sides_over_time(tmp_path: Path) -> None:
         one.release()
     change = "sides.top.velocity={formula = ['0', 'step(0.15, t)', '0']}"
     leaving = gf.Scene.load(tmp_path / "a.toml", changes=[change], backend="numpy")
-    with pytest.raises(gf.SceneError, match=r"sides\.top\.velocity: Boundaries\.top: .* must lie in"):
+    with pytest.raises(
+        gf.SceneError, match=r"sides\.top\.velocity at 0.2 s: Boundaries\.top: .* must lie in"
+    ):
         for _ in range(4):
             leaving.advance()
     leaving.release()
@@ -523,6 +525,11 @@ def test_yes_and_no_in_either_language(full: Path, word: str) -> None:
             "the top: the table contains unknown field viscosity; did you mean 'settings.viscosity'",
         ),
         ("emitters={density=1}", r"emitters: expected array, got table; did you mean \[\[emitters\]\]\?"),
+        ("settings=[{buoyancy=1}]", r"settings: expected table, got array; did you mean \[settings\]\?$"),
+        (
+            "emitters[0].duration=3",
+            r"0\]: .* unknown field duration; did you mean 'duration' at the top, above all tables\?$",
+        ),
         ("emitters[0].position=1,2,3", r"expected a list of three numbers, or a table .*mean \[1, 2, 3\]\?"),
         ("emitters[0].position=(1, .5,-3e2)", r"got str; did you mean \[1, .5, -3e2\]\?$"),
         ("emitters[0].color=red", r"color: expected a list of three numbers, or a table of keys, got str$"),
@@ -1380,14 +1387,25 @@ def test_a_script_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_what_a_description_makes_wrong_later_is_told_with_its_place(full: Path) -> None:
-    """A formula whose values are right at first, a field that meets another, and what no step can solve."""
+    """And the time: a formula whose values are right at first, a field that meets another, and what no
+    step can solve."""
     for change, words in (
         (
             "emitters.source.density={formula='0.1 - t'}",
-            r"emitters\[0\]: Emitter.density must be .* >= 0, got -0.05",
+            r"emitters\[0\] at 0.15 s: Emitter.density must be .* >= 0, got -0.05",
         ),
-        ("forces.breeze.rate={formula='0.1 - t'}", r"forces\[0\]: Wind.rate must be .* >= 0, got -0.05"),
-        ("views[1].line_width={formula='0.1 - t'}", r"views\[1\]: StreamlinesView.line_width must be .* > 0"),
+        (
+            "settings.cooling={formula='0.1 - t'}",
+            r"settings.cooling at 0.15 s: Settings.cooling must be .* >= 0",
+        ),
+        (
+            "forces.breeze.rate={formula='0.1 - t'}",
+            r"forces\[0\] at 0.15 s: Wind.rate must be .* >= 0, got -0.05",
+        ),
+        (
+            "views[1].line_width={formula='0.1 - t'}",
+            r"views\[1\] at 0.15 s: StreamlinesView.line_width must be",
+        ),
         (
             "settings.density_diffusivity=1e9",
             "Settings.density_diffusivity = 1e.09 m.2/s over dt = 0.05 s reaches",

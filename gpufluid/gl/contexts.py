@@ -30,7 +30,7 @@ FEW = 4  # contexts of the engine's own that may be there before those that were
 VERSIONS = 430, 420, 330
 # by the names that every Linux has them under: who looks for them asks ldconfig, in two processes a context
 LIBRARIES = {"libgl": "libGL.so.1", "libegl": "libEGL.so.1"}
-REMEDY = "on Debian or Ubuntu install the packages libegl1 libgl1"
+REMEDY = "on Debian or Ubuntu install the packages libegl1 libgl1 libgl1-mesa-dri"
 REMEDIES = {
     "win32": "install the driver of the graphics card's maker; on a remote desktop or a virtual machine, the "
     "'OpenCL, OpenGL and Vulkan Compatibility Pack' of the Microsoft Store",
@@ -76,8 +76,8 @@ def create_context() -> moderngl.Context:
         guard_of(made).recalled = True
         return made
     raise GLUnavailableError(
-        f"no OpenGL 3.3 here ({'; '.join(dict.fromkeys(reasons))}): {REMEDIES.get(sys.platform, REMEDY)}, "
-        'or use backend="numpy", which needs no OpenGL'
+        f"no OpenGL 3.3 here ({'; '.join(dict.fromkeys(reasons))}): {REMEDIES.get(sys.platform, REMEDY)}; "
+        'in Python gf.Fluid(..., backend="numpy") steps without it'
     )
 
 

@@ -128,7 +128,8 @@ class FlipBook(_Sheet):
 
     The picture is written when the block ends: also after an exception or Ctrl-C, with the frames so far.
     columns: of frames; None: what comes nearest to a square sheet. fps: told in the JSON. about: what else
-    it tells. Raises GpufluidError for a path that cannot be written to.
+    it tells. overwrite: replace existing files, which are an error else. Raises GpufluidError for a path that
+    cannot be written to.
     """
 
     def __init__(

@@ -47,6 +47,8 @@ def write_picture(
         first, is written as it is: uint8 or uint16 [h, w, 3 or 4] as .png, float [h, w, 3 or 4] as .exr;
         what is said of alpha, bits and depth does not concern it.
 
+    overwrite: replace an existing file, which is an error else.
+
     The file appears whole or not at all. Raises GpufluidError for another ending and a path that cannot be
     written to; MissingDependencyError without Pillow, PyAV (16 bits) or OpenEXR.
     """

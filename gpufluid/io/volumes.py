@@ -159,7 +159,8 @@ def write_volume(
 
     fields: as in `volume_of`; None: density, temperature, velocity, and fuel, flame, color and solid where
     they are not all 0. Velocities are m/s at the cell centres. up: "y" as simulated, or "z" for programs
-    whose z points up: (x, y, z) becomes (x, -z, y).
+    whose z points up: (x, y, z) becomes (x, -z, y). overwrite: replace an existing file, which is
+    an error else.
 
     The file appears whole or not at all. Raises GpufluidError for another ending or name, and for a path that
     cannot be written to.
