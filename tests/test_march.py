@@ -444,7 +444,12 @@ def test_stacks_hold_their_slabs(cut: Any, stack: int) -> None:
 # -- ray marching -------------------------------------------------------------------------------------------
 
 
-def test_blocks_hold_the_most_of_their_cells(device: Device, rng: np.random.Generator) -> None:
+@pytest.mark.parametrize("loaded", [False, True], ids=["textures", "images"])
+def test_blocks_hold_the_most_of_their_cells(
+    device: Device, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, loaded: bool
+) -> None:
+    if not loaded:
+        monkeypatch.setattr(march, "images_of", lambda *_: {})
     grid = gf.Grid((13, 9, 6), cell_size=0.1)
     density = np.where(rng.random((6, 9, 13)) < 0.02, rng.random((6, 9, 13)), 0.0)
     made = VolumeRenderer(device.ctx, method="ray-march")

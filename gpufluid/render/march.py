@@ -20,7 +20,7 @@ from gpufluid.layout import FlatLayout
 from gpufluid.render.painter import Painter, Sight
 from gpufluid.render.slabs import Rows, box_of, view_cuts, view_shifts
 from gpufluid.render.subject import lag
-from gpufluid.render.volume_source import SCALARS, SOLID, bind, volume_program
+from gpufluid.render.volume_source import SCALARS, SOLID, bind, images_of, volume_program
 
 BLOCK = 4  # edge of the blocks, cells
 FAINT = 1e-4  # of radiance and opacity, all through the box: nothing that is left out adds up to more
@@ -112,9 +112,10 @@ class RayMarch:
             solids=False,
             defines={"BLOCK": BLOCK, **sight.defines},
             volumes={"occupied": occupied.layout},
+            images=(images := images_of(device, sight.fields)),
         )
         sight.give_fire(program)
-        with self.painter.timed(sight, "blocks"), bind(device, program, **sight.fields):
+        with self.painter.timed(sight, "blocks"), bind(device, program, images, **sight.fields):
             draw_to(occupied.back_target)
             device.ctx.enable_only(moderngl.NOTHING)
             device.cover(program)
