@@ -95,7 +95,7 @@ def looks(*names: str) -> dict[str, Source]:
 PICTURES: dict[str, Source] = {  # by their place in docs/
     "plume.webp": Moving("plume", 90, 210, (768, 432)),
     "gallery/campfire.webp": Moving("campfire", 50, 150),
-    "gallery/incense.webp": Moving("incense", 100, 210, (360, 480)),
+    "gallery/incense.webp": Moving("incense", 60, 170, (360, 480)),
     "gallery/stage.webp": Moving("stage", 61, 180),
     "gallery/colours.webp": Moving("colours", 80, 180),
     "gallery/cloud.webp": Moving("cloud", 21, 176),
