@@ -52,8 +52,8 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
 
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 1.05, 0.0), distance=3.6, azimuth=30.0, elevation=7.0),
-        light=gf.Light(direction=(-0.7, -0.5, 0.55), color=(0.65, 0.7, 0.95), ambient=(0.012, 0.015, 0.025)),
+        camera=gf.Camera(target=(0.0, 1.16, 0.0), distance=3.8, azimuth=30.0, elevation=7.0),
+        light=gf.Light(direction=(-0.7, -0.5, 0.55), color=(0.9, 0.98, 1.3), ambient=(0.012, 0.015, 0.025)),
         smoke=gf.Smoke(extinction=32.0, albedo=(0.4, 0.38, 0.37), fade=0.3, soft=True),
         fire=gf.Fire(300.0, 330.0, intensity=85.0, glow=2.5, core=(0.0, 0.0, 0.0), hottest=3000.0, soft=True),
         floor=0.0,
