@@ -8,7 +8,7 @@ import gpufluid as gf
 
 SOFTWARE_CELLS = (64, 64, 64)
 GPU_CELLS = (112, 112, 112)
-LENGTH = 1.6  # m, of the box
+LENGTH = 1.28  # m, of the box, which ends above the ground
 RADIUS = 0.22  # m, of the ball
 CENTER = (0.0, 0.8, 0.0)
 
@@ -17,16 +17,17 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     """Fuel and heat in a ball, in air that hot gas hardly rises in; + and - feed it, a and d blow on it."""
     cells = cells or (SOFTWARE_CELLS if gf.is_software(ctx) else GPU_CELLS)
     size = LENGTH / cells[0]
+    low = [middle - 0.5 * size * n for middle, n in zip(CENTER, cells, strict=True)]
     fluid = gf.Fluid(
-        gf.Grid(cells, size, origin=(-0.5 * LENGTH, 0.0, -0.5 * size * cells[2])),
+        gf.Grid(cells, size, origin=tuple(low)),
         boundaries=gf.Boundaries.all(gf.Open()),
         settings=gf.Settings(
             advection="monotone-cubic",
-            combustion=gf.Combustion(burn_per_temperature=2.0, smoke_per_burn=0.5, expansion_per_burn=0.6),
+            combustion=gf.Combustion(burn_per_temperature=2.0, smoke_per_burn=0.8, expansion_per_burn=0.6),
             buoyancy=0.08,
             cooling=2.5,
             density_dissipation=3.0,
-            vorticity_confinement=3.0,
+            vorticity_confinement=4.0,
             pressure=gf.Multigrid(2),
         ),
         backend=backend,
@@ -50,18 +51,20 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     return gf.Scene(
         fluid,
         camera=gf.Camera(target=(0.0, 0.74, 0.0), distance=2.4, azimuth=20.0, elevation=8.0),
-        light=gf.Light(direction=(-0.6, -0.8, -0.3), color=(0.14, 0.16, 0.24), ambient=(0.012, 0.015, 0.025)),
-        smoke=gf.Smoke(extinction=45.0, albedo=(0.5, 0.45, 0.4)),
+        light=gf.Light(direction=(-0.6, -0.8, -0.3), color=(0.06, 0.07, 0.11), ambient=(0.008, 0.01, 0.017)),
+        smoke=gf.Smoke(extinction=90.0, albedo=(0.45, 0.4, 0.36), fade=0.15),
         fire=gf.Fire(
-            kelvin_at_zero=550.0,
-            kelvin_per_temperature=300.0,
-            intensity=65.0,
+            kelvin_at_zero=350.0,
+            kelvin_per_temperature=460.0,
+            intensity=85.0,
             core=(0.0, 0.01, 0.05),
-            hottest=2800.0,
-            glow=1.4,
+            hottest=2900.0,
+            glow=4.0,
+            soot=0.25,
+            soft=True,
         ),
         floor=0.0,
-        picture=gf.Picture(floor_color=(0.15, 0.135, 0.12), background=(0.004, 0.005, 0.009)),
+        picture=gf.Picture(floor_color=(0.2, 0.175, 0.15), background=(0.004, 0.005, 0.009)),
         update=churn,
         title="gpufluid: ball_of_fire",
     )

@@ -28,7 +28,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         boundaries=gf.Boundaries(gf.Open(), gf.Open(), gf.Wall("free"), gf.Open(), gf.Open(), gf.Open()),
         settings=gf.Settings(
             combustion=gf.Combustion(smoke_per_burn=0.7, expansion_per_burn=1.5),
-            buoyancy=1.4,
+            buoyancy=1.2,
             weight=0.25,
             cooling=0.8,
             density_dissipation=0.2,
@@ -52,12 +52,12 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
 
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 0.92, 0.0), distance=3.2, azimuth=30.0, elevation=7.0),
-        light=gf.Light(direction=(-0.8, -0.7, 0.3), color=(0.3, 0.34, 0.48), ambient=(0.03, 0.035, 0.05)),
-        smoke=gf.Smoke(extinction=32.0, albedo=(0.45, 0.42, 0.4), fade=0.3, soft=True),
-        fire=gf.Fire(300.0, 330.0, intensity=75.0, glow=2.5, core=(0.0, 0.0, 0.0), hottest=3000.0, soft=True),
+        camera=gf.Camera(target=(0.0, 1.16, 0.0), distance=3.8, azimuth=30.0, elevation=7.0),
+        light=gf.Light(direction=(-0.7, -0.5, 0.55), color=(0.9, 0.98, 1.3), ambient=(0.012, 0.015, 0.025)),
+        smoke=gf.Smoke(extinction=32.0, albedo=(0.4, 0.38, 0.37), fade=0.3, soft=True),
+        fire=gf.Fire(300.0, 330.0, intensity=85.0, glow=2.5, core=(0.0, 0.0, 0.0), hottest=3000.0, soft=True),
         floor=0.0,
-        picture=gf.Picture(floor_color=(0.13, 0.12, 0.11), background=(0.004, 0.005, 0.009)),
+        picture=gf.Picture(floor_color=(0.05, 0.045, 0.04), background=(0.004, 0.005, 0.009)),
         update=burn_out,
         title="gpufluid: fireball",
     )

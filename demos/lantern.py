@@ -9,9 +9,9 @@ import numpy as np
 
 import gpufluid as gf
 
-SOFTWARE_CELLS = (80, 36, 80)
-GPU_CELLS = (192, 88, 192)
-LENGTH = 2.4  # m, of the box
+SOFTWARE_CELLS = (88, 32, 88)
+GPU_CELLS = (224, 80, 224)
+LENGTH = 3.0  # m, of the box
 STONES, RING = 9, 0.72  # how many, and how far from the middle, m
 STONE = (0.2, 0.62, 0.12)  # m
 FOG, DEEP = 0.4, 0.3  # density at the ground, and how high up half is left and less, m
@@ -59,11 +59,11 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
 
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 0.23, 0.0), distance=2.7, azimuth=24.0, elevation=28.0),
+        camera=gf.Camera(target=(0.0, 0.23, 0.0), distance=2.6, azimuth=24.0, elevation=26.0),
         light=gf.Light(direction=(0.4, -0.7, 0.5), color=(0.18, 0.22, 0.35), ambient=(0.016, 0.022, 0.04)),
         lights=[lamp],
-        smoke=gf.Smoke(extinction=4.0, anisotropy=0.3, fade=0.6),
-        picture=gf.Picture(floor_color=(0.1, 0.11, 0.08)),
+        smoke=gf.Smoke(extinction=4.0, anisotropy=0.3, fade=0.9),
+        picture=gf.Picture(floor_color=(0.065, 0.07, 0.05)),
         floor=0.0,
         update=swing,
         title="gpufluid: lantern",

@@ -397,7 +397,7 @@ def test_the_ball_of_fire_stays() -> None:
                 (t.sum(others) * (np.arange(n) + 0.5)).sum() / t.sum() * grid.cell_size
                 for others, n in (((0, 2), grid.cells[1]), ((0, 1), grid.cells[0]))
             )
-            told.append((heat(scene), up - 0.8, across + grid.origin[0]))
+            told.append((heat(scene), up + grid.origin[1] - 0.8, across + grid.origin[0]))
     scene.release()
     heats, above, aside = np.array(told).T
     assert heats.max() < 1.6 * heats.min()
@@ -423,12 +423,12 @@ def test_the_vortex_tears_the_blast() -> None:
 
 
 def test_the_smoke_of_incense_wavers() -> None:
-    """The eddies of the room lead it off the stick's axis, on which it stays without them."""
+    """The eddies above lead it off the stick's axis, on which it stays without them."""
     off = []
     for still in (True, False):
         scene = load_demo("incense")(cells=SMALL["incense"])
         scene.fluid.forces[0].active = not still
-        for _ in range(50):
+        for _ in range(70):
             scene.advance()
         density, h = scene.fluid.density.read().sum(1), scene.fluid.grid.cell_size
         z, x = (n - 0.5 * (len(n) - 1) for n in np.indices(density.shape))

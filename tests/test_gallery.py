@@ -85,7 +85,8 @@ def test_it_draws_those_named(gallery: Any, tmp_path: Path, monkeypatch: pytest.
     """Two frames of one run, and what a program leaves."""
     program = tmp_path / "program.py"
     program.write_text(
-        "import sys; from PIL import Image; Image.new('RGBA', (5, 4), 'red').save(sys.argv[1])"
+        "import sys; from PIL import Image; Image.new('RGBA', (5, 4), 'red').save(sys.argv[1])\n"
+        f"import gpufluid; assert gpufluid.__file__.startswith({str(ROOT)!r}), 'that of another checkout'"
     )
     table = {
         "late.png": gallery.Shot("stirring", 2, (64, 36)),
@@ -96,6 +97,7 @@ def test_it_draws_those_named(gallery: Any, tmp_path: Path, monkeypatch: pytest.
         "other.png": gallery.Shot("no demo", 1),
     }
     monkeypatch.setattr(gallery, "PICTURES", table)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
     monkeypatch.setattr(gallery, "load_demo", lambda name: partial(load_demo(name), cells=DRAWN[name]))
     monkeypatch.setattr(gallery, "FADE", 2)
     monkeypatch.setitem(gallery.RULES, ".webp", {**gallery.RULES[".webp"], "quality": 100})

@@ -10,6 +10,7 @@ of a software renderer, where all take more than half an hour. The studio needs 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -95,7 +96,7 @@ def looks(*names: str) -> dict[str, Source]:
 PICTURES: dict[str, Source] = {  # by their place in docs/
     "plume.webp": Moving("plume", 90, 210, (768, 432)),
     "gallery/campfire.webp": Moving("campfire", 50, 150),
-    "gallery/incense.webp": Moving("incense", 100, 210, (360, 480)),
+    "gallery/incense.webp": Moving("incense", 60, 170, (360, 480)),
     "gallery/stage.webp": Moving("stage", 61, 180),
     "gallery/colours.webp": Moving("colours", 80, 180),
     "gallery/cloud.webp": Moving("cloud", 21, 176),
@@ -160,7 +161,9 @@ def moving(source: Moving) -> list[Picture]:
 def written(program: Program, places: list[str]) -> Iterator[tuple[str, list[Picture]]]:
     """The pictures that a program writes, by their places."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, ROOT / program.file, *program.given.split()], cwd=folder, check=True)
+        paths = os.pathsep.join([str(ROOT), *filter(None, [os.getenv("PYTHONPATH")])])  # not those installed
+        call = [sys.executable, ROOT / program.file, *program.given.split()]
+        subprocess.run(call, cwd=folder, env={**os.environ, "PYTHONPATH": paths}, check=True)
         for place in places:
             image = Image.open(Path(folder, f"{Path(place).stem}.png")).convert("RGB")
             yield place, [np.array(image)]

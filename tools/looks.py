@@ -39,9 +39,9 @@ def of(demo: str, frame: int, key: str, *values: object) -> Strip:
 STRIPS = {
     "look_cells": Strip("smoke", 120, ((), (), ()), ((32, 48, 32), (64, 96, 64), (96, 144, 96))),
     "look_confinement": of("smoke", 120, "settings.vorticity_confinement", 0.0, 0.7, 8.0),
-    "look_turbulence": of("incense", 110, "forces[0].strength", 0.0, 0.06, 0.25),
+    "look_turbulence": of("incense", 90, "forces[0].strength", 0.0, 0.5, 1.5),
     "look_advection": of(
-        "incense", 110, "settings.advection", "semi-lagrangian", "maccormack", "monotone-cubic"
+        "incense", 90, "settings.advection", "semi-lagrangian", "maccormack", "monotone-cubic"
     ),
     "look_noise": of("smoke", 120, "emitters[0].noise", 0.0, 0.5, 0.95),
     "look_cooling": of("smoke", 120, "settings.cooling", 0.2, 0.7, 5.0),
