@@ -7,7 +7,7 @@ import numpy as np
 from gpufluid.vectors import Floats
 
 COLDEST, HOTTEST = 700.0, 4000.0  # K, of the table
-TABLE = 1024  # temperatures in it
+TABLE = 2048  # temperatures in it
 DRAPER = 798.0  # K, below which nothing glows visibly (Draper 1847)
 BRIGHT = 1200.0  # K, from which on brightness follows the radiated power alone
 GLOWS_FROM = DRAPER - (HOTTEST - COLDEST) / (TABLE - 1)  # K, where the table begins to rise
