@@ -708,6 +708,7 @@ def test_nothing_is_left_where_a_solid_is_whoever_looked_at_it_first(backend: st
 
 @pytest.mark.parametrize("origin", [(0.0, 0.0, 0.0), (3.0, -2.0, 1.0), (0.1, 70.3, -0.7)])
 @pytest.mark.parametrize("backend", EVERYWHERE)
+@pytest.mark.filterwarnings("ignore:.*fills the whole box:gpufluid.ShapeWarning")  # at twice its size
 def test_a_surface_through_the_middles_of_cells(backend: str, origin: tuple[float, float, float]) -> None:
     """Those cells are solid, all of them: rounding does not tell for each by itself."""
     ball = np.indices((9, 9, 9)) - 4

@@ -339,12 +339,12 @@ def test_a_file_that_goes_wrong_while_it_plays_does_not_end_the_window(tmp_path:
     done = run_under_xvfb(tmp_path, "play.py")
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if "reloaded" not in line]
-    formula = "mine.toml: emitters[0].position: the formula '1 / floor(1.1 - 5 * t)' has no finite value at "
+    formula = "mine.toml: emitters[0].position at 0.03333 s: the formula '1 / floor(1.1 - 5 * t)' has no"
     assert lines[0].startswith(formula)
     assert lines[1].startswith(f"True mine - {formula}")
     assert lines[2:4] == [lines[0], "True True"], "asked to go on, it does not tell again"
-    assert lines[4].startswith("mine.toml: smoke: Smoke.fade must be a finite number >= 0, got -0.0")
-    assert lines[5].startswith("True mine - mine.toml: smoke: Smoke.fade must be")
+    assert lines[4].startswith("mine.toml: smoke at 0.2 s: Smoke.fade must be a finite number >= 0, got -0.0")
+    assert lines[5].startswith("True mine - mine.toml: smoke at 0.2 s: Smoke.fade must be")
     assert lines[7:] == ["True True", "False mine - over True"], "one that is over does not say so, or rest"
 
 
