@@ -1,6 +1,7 @@
 // The most that the smoke in a block of cells, or within a cell of it, sends out or hides, 1/m; each block.
 // What is sampled in a block reads no cell further off.
 #include "lib/box.glsl"
+#include "render/unsoftened.glsl"
 #if FIRE
 #include "render/fire.glsl"
 #endif
@@ -24,15 +25,7 @@ void main() {
 #endif
 #endif
             }
-// see look_at.glsl
-#if SOFTENED
-#if COLORED
-    most.rgb *= most.w;
-#else
-    most.rgb *= most.rgb;
-#endif
-    most.w *= most.w;
-#endif
+    most = unsoftened(most);
 #if !COLORED
     most.rgb *= most.w;
 #endif

@@ -1,5 +1,6 @@
 // How what is in a place (cells) looks to the camera.
 #include "lib/cell_sample.glsl" for shaded
+#include "render/unsoftened.glsl"
 #include "render/edge.glsl"
 #if FIRE
 #include "render/heat_at.glsl"
@@ -15,20 +16,10 @@ struct Look {
 #endif
 };
 
-// What `shade` wrote, between the cells. Light and extinction are looked up apart: the edge of dense smoke, where one falls
+// What soft.glsl wrote, or shade.glsl where nothing is softened, between the cells. Light and extinction are looked up apart: the edge of dense smoke, where one falls
 // within a cell and the other grows, would be shaded cell by cell otherwise. Colours that lie side by side go by their share.
-// SOFTENED: there are the roots of both, or of colours the radiance that is left to multiply by that of the extinction.
-// Light that grazes a surface ends within a cell: its root, as that of the smoke, begins and ends more evenly.
 vec4 smoke_at(vec3 place) {
-    vec4 smoke = sample_shaded(place);
-#if SOFTENED
-#if COLORED
-    smoke.rgb *= smoke.w;
-#else
-    smoke.rgb *= smoke.rgb;
-#endif
-    smoke.w *= smoke.w;
-#endif
+    vec4 smoke = unsoftened(sample_shaded(place));
 #if COLORED
     return smoke * edged(smoke.w);
 #else
