@@ -16,8 +16,9 @@ struct Look {
 #endif
 };
 
-// What soft.glsl wrote, or shade.glsl where nothing is softened, between the cells. Light and extinction are looked up apart: the edge of dense smoke, where one falls
-// within a cell and the other grows, would be shaded cell by cell otherwise. Colours that lie side by side go by their share.
+// What soft.glsl wrote, or shade.glsl where nothing is softened, between the cells. Light and extinction are looked up apart:
+// the edge of dense smoke, where one falls within a cell and the other grows, would be shaded cell by cell otherwise. Colours
+// that lie side by side go by their share.
 vec4 smoke_at(vec3 place) {
     vec4 smoke = unsoftened(sample_shaded(place));
 #if COLORED
