@@ -530,6 +530,13 @@ KERNELS: dict[str, Kernel] = {
             ("dt",),
             (SOLID_FACES,),
         ),
+        Kernel(
+            "transport_scalars",
+            SCALARS,
+            (SCALARS, VELOCITY),
+            ("dt", "axis", "ends", "amounts", "keep", "ambient"),
+        ),
+        Kernel("uncover_scalars", SCALARS, (SCALARS, SOLID), ("ambient", "ends")),
         _adds_solid("add_obstacle", SOLID_VELOCITY, "motion"),
         Kernel("cover_scalars", SCALARS, (SCALARS, SOLID), ("left",)),
         _adds_solid("add_drift", SOLID_VELOCITY, "mean_drift", reads=(_cell("drift"),)),

@@ -136,6 +136,8 @@ PARAMETERS: dict[str, Any] = {
     "share": 0.6,
     "factor": -1.3,
     "axis": 2,
+    "ends": 1,
+    "amounts": (1.0, 0.0, 1.0),
     "done": 1,
     "direction": -1.0,
     "noise_shift": (0.3, -0.2, 0.1),
@@ -274,6 +276,8 @@ class Case:
         own |= {"middles": self.rng.random((EMITTERS, 4)).astype(np.float32)}
         own |= {"shift": (3, -2, 1 if self.grid.dimensions == 3 else 0)}
         own |= {"bits": 1 if kernel.name == "fft_rows" else 2}  # of 8 cells: 4 numbers along x, 8 along z
+        if kernel.name == "transport_scalars":
+            own |= {"axis": int(self.rng.integers(self.grid.dimensions)), "dt": 0.04}
         if kernel.name in BETWEEN:
             wide = 2 if self.variant.weighted else 1  # cells of the finest grid in one of this
             cells = tuple(wide * n - (wide - 1) for n in self.grid.cells)
@@ -290,6 +294,8 @@ def run(backend: GLBackend, kernel: Kernel, case: Case, shift: Any = None) -> tu
     for slot in kernel.slots(case.variant):
         field = backend.field(slot.name, slot.kind, slot.components, exact=slot.exact)
         values = case.values(slot.name, slot.kind, field.read().shape)
+        if (kernel.name, slot.name) == ("transport_scalars", "scalars"):  # halfway, with more fluid or less
+            values[..., 3] *= case.rng.uniform(0.4, 1.5, values.shape[:3])
         field.write(values)
         fields[slot.name], arrays[slot.name] = field, field.read().astype(float)
     parameters = case.parameters(kernel)

@@ -43,6 +43,8 @@ SPARSE = {  # kernels of cells that keep what is at rest at rest
     "correct_scalars",
     "compensate_scalars",
     "finish_scalars",
+    "transport_scalars",
+    "uncover_scalars",
 }
 
 

@@ -100,6 +100,7 @@ from gpufluid.reference.solids import (
     heat_fluid,
     mark_obstacle,
     solid_normals,
+    uncover_scalars,
 )
 from gpufluid.reference.sources import (
     burn,
@@ -109,6 +110,7 @@ from gpufluid.reference.sources import (
     emit_velocity,
     ignite,
 )
+from gpufluid.reference.transport import transport_scalars
 from gpufluid.reference.walls import (
     close_faces,
     closed_faces,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.boundaries import Inflow, Open
+from gpufluid.boundaries import Inflow, Open, Side
 from gpufluid.grid import LARGEST_HALF, Grid
 from gpufluid.kernels import Variant
 from gpufluid.reference.arrays import Array, Places, center_velocity, centers_of, face_count, faces_of
@@ -224,12 +224,17 @@ def finish_velocity(
     return _carried(grid, variant, velocity, dt, given, value)
 
 
+def faded(values: Array, keep: tuple[float, ...], ambient: float) -> Array:
+    """Three scalars after what they lose in a step, as in fade.glsl."""
+    rest = np.array([0.0, ambient, 0.0])
+    return rest + (values[..., :3] - rest) * np.asarray(keep)
+
+
 def _finished_scalars(
     variant: Variant, values: Array, keep: tuple[float, ...], ambient: float, solid: Array | None
 ) -> Array:
-    rest = np.array([0.0, ambient, 0.0])
     out = np.ones((*values.shape[:3], 4))
-    out[..., :3] = rest + (values[..., :3] - rest) * np.asarray(keep)
+    out[..., :3] = faded(values, keep, ambient)
     if variant.solids and solid is not None:
         out[solid[..., 0] > 0.5] = 0.0
     return out
@@ -242,6 +247,14 @@ def _uncovered(variant: Variant, sample: Array, ambient: float) -> Array:
     out = sample.copy()
     out[..., 1] += ambient * (1.0 - sample[..., 3])
     return out
+
+
+def brought(side: Side, ambient: float) -> Array:
+    """What a side brings, and 1; nothing where it lets nothing in."""
+    if not isinstance(side, Open | Inflow):
+        return np.zeros(4)
+    density, temperature = (side.density, side.temperature) if isinstance(side, Inflow) else (0.0, None)
+    return np.array([density, ambient if temperature is None else temperature, 0.0, 1.0])
 
 
 def with_entering(
@@ -257,9 +270,7 @@ def with_entering(
             continue
         p = place[side // 2]
         share = np.clip(0.5 + (-p if side % 2 == 0 else p - grid.cells[side // 2]), 0.0, 1.0)[..., None]
-        density, temperature = (kind.density, kind.temperature) if isinstance(kind, Inflow) else (0.0, None)
-        brought = np.array([density, ambient if temperature is None else temperature, 0.0, 1.0])
-        values = (1.0 - share) * values + share * brought
+        values = (1.0 - share) * values + share * brought(kind, ambient)
         among |= share[..., 0] > 1e-3  # not for rounding, of air that stands still
     return values, among
 

@@ -104,3 +104,19 @@ def add_obstacle(
 def cover_scalars(grid: Grid, variant: Variant, *, scalars: Array, solid: Array, left: float) -> Array:
     """The scalars with the share `left` of all four channels in cells that a solid has just come into."""
     return np.where(solid > 0.5, left * scalars, scalars)
+
+
+def uncover_scalars(
+    grid: Grid, variant: Variant, *, scalars: Array, solid: Array, ambient: float, ends: int
+) -> Array:
+    """What cells hold that a solid has just left: the mean of the fluid beside them, at the end air."""
+    total = np.zeros_like(scalars)
+    for axis in range(grid.dimensions):
+        for by in (-1, 1):
+            beside = cells_beside(grid, variant, axis, by, scalars)
+            beside[..., 3] = beside[..., 3] > 0.5
+            total += beside * beside[..., 3:]
+    bare = (scalars[..., 3:] < 0.5) & (solid < 0.5)
+    some = total[..., 3:] > 0.0
+    out = np.where(bare & some, total / np.where(some, total[..., 3:], 1.0), scalars)
+    return np.where(bare & ~some & bool(ends), [0.0, ambient, 0.0, 1.0], out)

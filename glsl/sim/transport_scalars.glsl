@@ -1,0 +1,90 @@
+// Density, temperature and fuel carried along one axis for `dt` seconds, in finite volumes: what crosses a face is what
+// lies before it, and all that leaves a cell comes into the next one. Within a cell each of them is a parabola (Colella &
+// Woodward 1984) between its values on the two faces. These come from the four cells round each, held between the two
+// beside it: so no new extremum appears.
+// Along one axis more comes into a cell than leaves it, and along the next less. Until all have had their turn the last
+// channel holds how much fluid is in the cell, 1 at the start, by which what has come is divided (Easter 1993). Cells;
+// solids hold 0.
+#include "lib/box.glsl"
+#include "lib/fade.glsl"
+#include "lib/entering.glsl"
+
+uniform float dt;      // s, in which nothing goes further than a cell
+uniform int axis;
+uniform int ends;      // 1: this axis is the last
+uniform vec3 amounts;  // 1 for what is then an amount in the cell, 0 for what is a value of the fluid in it
+
+const float LEAST = 0.05;  // fluid in a cell: what is divided by less is rounding
+
+// The cell of a row that lies `by` steps on, however few there are.
+vec4 in_row(ivec3 cell, ivec3 by) {
+#if ANY_PERIODIC
+    return fetch_scalars(neighbour(wrapped(cell + by)));
+#else
+    return fetch_scalars(in_box(cell + by));
+#endif
+}
+
+// Of a row the flow through the low face of the cell that lies `by` steps on, in cells.
+float through(ivec3 cell, ivec3 by, ivec3 along) {
+    ivec3 face = cell + by;
+#if ANY_PERIODIC
+    if (any(bvec3(along * ivec3(periodic)))) face = wrapped(face);
+#endif
+    return dot(fetch_velocity(clamp(face, ivec3(0), cells - 1 + along)).xyz, vec3(along)) * dt / cell_size;
+}
+
+// The share that a cell can give of what would leave it through its two faces: it has no more than `fluid`.
+float given(float fluid, float low, float high) {
+    float leaves = max(high, 0.0) + max(-low, 0.0);
+    return fluid > 0.0 && leaves > fluid ? fluid / leaves : 1.0;
+}
+
+// What crosses a face, for `flow` cells of fluid: the mean of the part of cell c that lies before it. Of five cells in
+// a row c is the middle one and the face that towards d.
+vec3 crossing(float flow, vec4 a, vec4 b, vec4 c, vec4 d, vec4 e) {
+    if (c.w == 0.0) return flow * d.xyz;  // from a solid that moves comes what is beside it
+    b = b.w == 0.0 ? c : b;
+    a = a.w == 0.0 ? b : a;
+    d = d.w == 0.0 ? c : d;
+    e = e.w == 0.0 ? d : e;
+    vec3 ahead = clamp((7.0 * (c + d) - (b + e)).xyz / 12.0, min(c, d).xyz, max(c, d).xyz);
+    vec3 behind = clamp((7.0 * (b + c) - (a + d)).xyz / 12.0, min(b, c).xyz, max(b, c).xyz);
+    vec3 rise = ahead - c.xyz, fall = c.xyz - behind;
+    // monotone within the cell: of the two none is more than twice the other, nor of the other sign
+    vec3 most = 2.0 * min(abs(rise), abs(fall)) * vec3(greaterThan(rise * fall, vec3(0.0)));
+    rise = clamp(rise, -most, most);
+    fall = clamp(fall, -most, most);
+    float share = min(abs(flow) / c.w, 1.0);
+    return flow * (c.xyz + rise - 0.5 * share * (rise + fall + (3.0 - 2.0 * share) * (rise - fall)));
+}
+
+void kernel(ivec3 cell) {
+    ivec3 along = step_along(axis);
+    vec4 row[7];
+    float flow[4];  // through the faces of the cells beside this one, and of this
+    for (int n = 0; n < 7; ++n) row[n] = in_row(cell, (n - 3) * along);
+    for (int n = 0; n < 4; ++n) flow[n] = through(cell, (n - 1) * along, along);
+    if (!periodic[axis]) {  // beyond a side is what it brings, or nothing
+        int before = cell[axis], after = cells[axis] - 1 - before;
+        vec4 low = brought(2 * axis), high = brought(2 * axis + 1);
+        for (int n = 0; n < 3; ++n) {
+            if (before < n + 1) row[2 - n] = low;
+            if (after < n + 1) row[4 + n] = high;
+        }
+        if (before == 0) flow[0] = 0.0;
+        if (after == 0) flow[3] = 0.0;
+    }
+    bool up = flow[1] > 0.0;
+    float comes = flow[1] * (up ? given(row[2].w, flow[0], flow[1]) : given(row[3].w, flow[1], flow[2]));
+    vec3 change = up ? crossing(comes, row[0], row[1], row[2], row[3], row[4])
+                     : crossing(comes, row[5], row[4], row[3], row[2], row[1]);
+    up = flow[2] > 0.0;
+    float goes = flow[2] * (up ? given(row[3].w, flow[1], flow[2]) : given(row[4].w, flow[2], flow[3]));
+    change -= up ? crossing(goes, row[1], row[2], row[3], row[4], row[5])
+                 : crossing(goes, row[6], row[5], row[4], row[3], row[2]);
+    float fluid = max(row[3].w + comes - goes, LEAST);
+    vec3 held = row[3].w * row[3].xyz + change, values = held / fluid;
+    scalars_out = ends == 1 ? vec4(faded(mix(values, held, amounts)), 1.0) : vec4(values, fluid);
+    if (row[3].w == 0.0) scalars_out = vec4(0.0);
+}
