@@ -276,9 +276,12 @@ def _contents(source: Kept) -> Contents:
         before, voxels = read(header["before"]), read(header["voxels"])
         numbers = {name: float.fromhex(text) for name, text in header["numbers"].items()}
         numbers.setdefault("pushed", 0.0)  # files of before 2026-11-27 know nothing of it
+        numbers.setdefault("turn", 0.0)  # of before 2026-11-30
         last_dt = finite_number(header["last_dt"], "last_dt", above=0.0)
         finite_number(numbers.get("time", -1.0), "time", low=0.0)
         finite_number(numbers["pushed"], "pushed", low=0.0)
+        if numbers["turn"] not in (0.0, 1.0):
+            raise GpufluidError(f"turn must be 0 or 1, got {numbers['turn']}")
         if not numbers.get("shortest", 1.0) > 0.0:
             raise GpufluidError("its shortest step must be > 0 s")
         if any(number != number for number in numbers.values()):

@@ -84,16 +84,20 @@ class EmptySpace:
     def carrying(
         self,
         dt: float,
+        times: int,
         scalars: FieldStore,
         colors: FieldStore | None,
         speed: FieldStore | None,
         *others: FieldStore,
     ) -> Iterator[None]:
-        """While the flow carries them for `dt` seconds; speed: the largest of (many) blocks of faces, now."""
+        """While the flow carries them, `times` as far as in `dt` seconds.
+
+        speed: the largest of (many) blocks of faces, now.
+        """
         strips = self._strips if self.on else None
         if strips is not None:
             reach = dt / self.backend.grid.cell_size
-            strips.carry(scalars, colors, speed, self.boundaries, reach, self._times)
+            strips.carry(scalars, colors, speed, self.boundaries, reach, times * self._times)
         with _only(strips, (scalars, colors, *others)):
             yield
 

@@ -9,9 +9,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpufluid.advection import Advection
-from gpufluid.arguments import FacesAndCells, Swelling
+from gpufluid.arguments import Cells, FacesAndCells, Swelling
 from gpufluid.backend import Backend, FieldStore, release
 from gpufluid.boundaries import SIDES, Boundaries, Wall
 from gpufluid.colors import Colors
@@ -35,6 +36,7 @@ from gpufluid.sources import Emitter
 from gpufluid.user_forces import Force
 
 LEFT = 0.25  # share of what was in cells that a solid comes into, until it is carried off: see was_fluid.glsl
+MOST_PARTS = 32  # that finite volumes are carried in, one after the other
 FAR = 50  # times what a step can take in all its parts, from which on its dt is hardly meant
 
 
@@ -79,7 +81,9 @@ class Solver:
         self.projection = Projection(backend, settings)
         self.empty = EmptySpace(backend, settings, boundaries)
         self._covered = False  # whether there is some of that
+        self._uncovered = False  # whether solids may have left cells that hold nothing yet
         self._measured = -1  # the velocity whose speeds were taken last
+        self._read = -2, np.zeros(0, np.float32)  # of which they were read, and they
         self._doubted = False  # whether dt was said to be hardly meant
 
     def _fill_with_air(self) -> None:
@@ -210,7 +214,7 @@ class Solver:
                         scalars=carried, left=left, **self.solids.cells
                     )
         self.solids.were_covered()
-        self._covered = left > 0.0
+        self._covered, self._uncovered = left > 0.0, self.solids.present
 
     def let_slip(self) -> None:
         """Give the faces inside free-slip solids the velocity round them, where that is solved for."""
@@ -222,10 +226,24 @@ class Solver:
         cells = self.solids.take_left()
         scalars, colors, u = self.scalars, self.colors.field, self.velocity
         variant, color_variant = replace(self.variant, solids=True), replace(self.color_variant, solids=True)
-        self.advection.carry_scalars(0.0, variant, cells, scalars=scalars, velocity=u)
-        if colors is not None:
-            self.advection.carry_colors(0.0, color_variant, cells, colors=colors, velocity=u)
+        if self.advection.in_volumes:
+            self._uncover(cells, 1)
+        else:
+            self.advection.carry_scalars(0.0, variant, cells, scalars=scalars, velocity=u)
+            if colors is not None:
+                self.advection.carry_colors(0.0, color_variant, cells, colors=colors, velocity=u)
         self.empty.forget()
+
+    def _uncover(self, cells: Cells, times: int) -> None:
+        """Fill cells that solids have left, `times` deep with what is beside them."""
+        uncover, colors, ambient = (
+            self.advection.uncover,
+            self.colors.field,
+            self.settings.ambient_temperature,
+        )
+        uncover(self.variant, cells, times, ambient, scalars=self.scalars)
+        if colors is not None:
+            uncover(self.color_variant, cells, times, 0.0, scalars=colors)
 
     def check_obstacles(self) -> None:
         """Raise GpufluidError where the pressure solver takes no obstacles."""
@@ -284,7 +302,7 @@ class Solver:
         reach, changes = Reach(self.backend.grid, variant.boundaries), self.solids.take_changes()
         with self.empty.emitting(changes, emitters, reach, s, colors, *self.fire.fields):
             if self.solids.uncovered:
-                self.cover(LEFT if self.solids.pushing else 0.0)
+                self.cover(LEFT if self.solids.pushing and not self.advection.in_volumes else 0.0)
             self.emission.emit(
                 emitters, reach, dt, time, variant, faces, velocity=u, scalars=s, colors=colors
             )
@@ -322,14 +340,21 @@ class Solver:
         u, s, colors, variant = self.velocity, self.scalars, self.colors.field, self.variant
         cells, empty = self.solids.cells, self.empty
         covered, self._covered = self._covered, False
+        parts = self.parts(dt) if self.advection.in_volumes else 1
+        bare = self._uncovered and self.advection.in_volumes
         if empty.on:
             self.measure_speed()
-        with empty.carrying(dt, s, colors, self.largest or self.speed, *self.advection.cells):
+        fastest, times = self.largest or self.speed, 2 * parts if bare else parts
+        with empty.carrying(dt / parts, times, s, colors, fastest, *self.advection.cells):
+            if bare:
+                self._uncover(cells, parts)
             kind = replace(variant, covered=covered)
-            self.advection.carry_scalars(dt, kind, cells, scalars=s, velocity=u)
+            self.advection.carry_scalars(dt, kind, cells, scalars=s, velocity=u, parts=parts)
             if colors is not None:
                 kind = replace(self.color_variant, covered=covered)
-                self.advection.carry_colors(dt, kind, cells, colors=colors, velocity=u)
+                self.advection.carry_colors(dt, kind, cells, colors=colors, velocity=u, parts=parts)
+        self.advection.turn = 1 - self.advection.turn
+        self._uncovered = False
         self.diffusion.diffuse_scalars(dt, variant, scalars=s)
         if colors is not None:
             self.diffusion.diffuse_colors(dt, self.color_variant, colors=colors)
@@ -390,10 +415,22 @@ class Solver:
 
     def max_speed(self) -> float:
         """Largest speed, m/s: no less than the true one, and more by at most the change over four cells."""
+        blocks = self._speeds()
+        return float(
+            np.linalg.norm(blocks[..., :3], axis=-1).max() if self.largest is None else blocks[..., 3].max()
+        )
+
+    def parts(self, dt: float) -> int:
+        """In how many parts of `dt`, up to MOST_PARTS, the flow crosses no more than a cell along any axis."""
+        crossed = float(self._speeds()[..., :3].max()) * dt / self.backend.grid.cell_size
+        return max(1, math.ceil(min(crossed, MOST_PARTS))) if math.isfinite(crossed) else MOST_PARTS
+
+    def _speeds(self) -> NDArray[np.floating]:
+        """The largest speeds of (many) blocks of faces, as they are now, m/s; read once for one velocity."""
         self.measure_speed()
-        if self.largest is None:
-            return float(np.linalg.norm(self.speed.read()[..., :3], axis=-1).max())
-        return float(self.largest.read()[..., 3].max())
+        if self._read[0] != self._measured:
+            self._read = self._measured, (self.largest or self.speed).read()
+        return self._read[1]
 
     def measure_speed(self) -> None:
         """Take the largest speeds of blocks of faces, as they are now; once for one velocity."""
@@ -434,13 +471,14 @@ class Solver:
 
     def numbers(self) -> dict[str, float]:
         """The numbers that the next step starts from, by name."""
-        last = self.projection
-        return {"time": self.time, "shortest": last.shortest, "pushed": last.pushed}
+        last, turn = self.projection, float(self.advection.turn)
+        return {"time": self.time, "shortest": last.shortest, "pushed": last.pushed, "turn": turn}
 
     def start_from(self, numbers: Mapping[str, float]) -> None:
         """Go on from the `numbers` of another solver."""
         last = self.projection
         self.time, last.shortest, last.pushed = (numbers[name] for name in ("time", "shortest", "pushed"))
+        self.advection.turn = int(numbers["turn"])
         self.empty.forget()
 
     def reset(self, obstacles: Sequence[Obstacle]) -> None:
@@ -451,7 +489,7 @@ class Solver:
         self.solids.begin_anew(obstacles)
         self.fire.clear()
         self.projection.clear()
-        self.time = 0.0
+        self.time, self.advection.turn = 0.0, 0
 
     def release(self) -> None:
         """Release every field."""

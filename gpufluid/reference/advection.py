@@ -227,7 +227,8 @@ def finish_velocity(
 def faded(values: Array, keep: tuple[float, ...], ambient: float) -> Array:
     """Three scalars after what they lose in a step, as in fade.glsl."""
     rest = np.array([0.0, ambient, 0.0])
-    return rest + (values[..., :3] - rest) * np.asarray(keep)
+    left: Array = rest + (values[..., :3] - rest) * np.asarray(keep)
+    return left
 
 
 def _finished_scalars(
