@@ -13,7 +13,15 @@ from gpufluid.settings import Settings
 # fields that schemes keep what they carry in between two passes: of which kind, and what
 FACES = {"maccormack": (("bounded", "predicted"),), "bfecc": (("face", "forward"), ("face", "compensated"))}
 REFLECTED = (("face", "earlier"), ("face", "reflected"))  # of a step that reflects
-CELLS = {"maccormack": (("cell", "forward"),), "bfecc": (("cell", "forward"), ("cell", "compensated"))}
+CELLS = {
+    "maccormack": (("cell", "forward"),),
+    "bfecc": (("cell", "forward"), ("cell", "compensated")),
+    "finite-volume": (("cell", "between axes"),),
+}
+IN_PLACE = (
+    "reflected",
+    "between axes",
+)  # forces push the one, the middle one of three axes carries the other
 
 
 def _interpolating(variant: Variant, scheme: str) -> Variant:
@@ -58,7 +66,7 @@ class Advection:
         scratch = (*FACES.get(velocity_scheme, ()), *reflected, *CELLS.get(settings.advection, ()))
         for kind, name in scratch:
             kept = before.pop((kind, name), None)
-            buffers = 2 if name == "reflected" else 1  # forces push it in place
+            buffers = 2 if name in IN_PLACE else 1
             self._scratch[kind, name] = kept or self.backend.field(f"{name} ({kind}s)", kind, buffers=buffers)
         return list(before.values())
 
@@ -179,12 +187,23 @@ class Advection:
     ) -> None:
         """Carry three values of cells in finite volumes; amounts: 1 for each that is one, 0 for others."""
         run, axes = self.backend.kernel("transport_scalars", variant), range(self.backend.grid.dimensions)
-        flow = {"scalars": scalars, "velocity": velocity, "dt": dt / parts, "amounts": amounts}
+        between = self._scratch["cell", "between axes"]
         for part in range(parts):
             keep = fading if part == parts - 1 else (1.0, 1.0, 1.0)
+            rules = {
+                "velocity": velocity,
+                "dt": dt / parts,
+                "amounts": amounts,
+                "keep": keep,
+                "ambient": ambient,
+            }
             order = axes if (part + self.turn) % 2 == 0 else axes[::-1]
+            latest = scalars
             for axis in order:
-                run(axis=axis, ends=int(axis == order[-1]), keep=keep, ambient=ambient, **flow)
+                ends = axis == order[-1]
+                carried = scalars if ends else between
+                run(carried=carried, scalars=latest, axis=axis, ends=int(ends), **rules)
+                latest = carried
 
     def _carry_cells(
         self,

@@ -532,7 +532,7 @@ KERNELS: dict[str, Kernel] = {
         ),
         Kernel(
             "transport_scalars",
-            SCALARS,
+            _cell("carried"),
             (SCALARS, VELOCITY),
             ("dt", "axis", "ends", "amounts", "keep", "ambient"),
         ),

@@ -208,13 +208,16 @@ class Solver:
             along in `carry_scalars`. One that was put there pushes nothing on.
         """
         if self.solids.present:
-            for carried in (self.scalars, self.colors.field):
-                if carried is not None:
-                    self.backend.kernel("cover_scalars", self.variant)(
-                        scalars=carried, left=left, **self.solids.cells
-                    )
+            self._leave(left)
         self.solids.were_covered()
         self._covered, self._uncovered = left > 0.0, self.solids.present
+
+    def _leave(self, share: float) -> None:
+        """Leave a share of what is in solids."""
+        run = self.backend.kernel("cover_scalars", self.variant)
+        for carried in (self.scalars, self.colors.field):
+            if carried is not None:
+                run(scalars=carried, left=share, **self.solids.cells)
 
     def let_slip(self) -> None:
         """Give the faces inside free-slip solids the velocity round them, where that is solved for."""
@@ -302,7 +305,7 @@ class Solver:
         reach, changes = Reach(self.backend.grid, variant.boundaries), self.solids.take_changes()
         with self.empty.emitting(changes, emitters, reach, s, colors, *self.fire.fields):
             if self.solids.uncovered:
-                self.cover(LEFT if self.solids.pushing and not self.advection.in_volumes else 0.0)
+                self.cover(LEFT if self.solids.pushing else 0.0)
             self.emission.emit(
                 emitters, reach, dt, time, variant, faces, velocity=u, scalars=s, colors=colors
             )
@@ -353,6 +356,8 @@ class Solver:
             if colors is not None:
                 kind = replace(self.color_variant, covered=covered)
                 self.advection.carry_colors(dt, kind, cells, colors=colors, velocity=u, parts=parts)
+            if covered and self.advection.in_volumes:
+                self._leave(0.0)
         self.advection.turn = 1 - self.advection.turn
         self._uncovered = False
         self.diffusion.diffuse_scalars(dt, variant, scalars=s)
@@ -421,7 +426,7 @@ class Solver:
         )
 
     def parts(self, dt: float) -> int:
-        """In how many parts of `dt`, up to MOST_PARTS, the flow crosses no more than a cell along any axis."""
+        """In how many parts of `dt`, up to MOST_PARTS, the flow crosses at most a cell along any axis."""
         crossed = float(self._speeds()[..., :3].max()) * dt / self.backend.grid.cell_size
         return max(1, math.ceil(min(crossed, MOST_PARTS))) if math.isfinite(crossed) else MOST_PARTS
 

@@ -211,7 +211,7 @@ def random_scene(seed: int, backend: str, ctx: Any = None) -> gf.Fluid:
         if rng.uniform() < 0.2:
             sides[2 * axis : 2 * axis + 2] = gf.Periodic(), gf.Periodic()
     rules = gf.Settings(
-        advection=pick("maccormack", "semi-lagrangian", "bfecc", "monotone-cubic"),
+        advection=pick("maccormack", "semi-lagrangian", "bfecc", "monotone-cubic", "finite-volume"),
         trace=pick("rk2", "euler"),
         limiter=pick("clamp", "revert", None),
         sampler=pick("exact", "hardware"),

@@ -188,6 +188,7 @@ SCHEMES = {
     "bfecc": gf.Settings(advection="bfecc"),
     "unlimited bfecc": gf.Settings(advection="bfecc", limiter=None),
     "cubic": gf.Settings(advection="monotone-cubic"),
+    "volumes": gf.Settings(advection="finite-volume"),
     "filtered": gf.Settings(sampler="hardware"),
     "half": gf.Settings(precision="half", density_dissipation=0.5),
     "fire": BURNING,

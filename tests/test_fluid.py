@@ -60,6 +60,7 @@ SCHEMES: dict[str, dict[str, object]] = {
     "revert": {"limiter": "revert", "max_substeps": 1},
     "bfecc": {"advection": "bfecc"},
     "cubic": {"advection": "monotone-cubic"},
+    "volumes": {"advection": "finite-volume"},
     "cubic velocity": {"advection": "maccormack", "velocity_advection": "monotone-cubic"},
     "diffusive": {"viscosity": 0.05, "thermal_diffusivity": 0.02, "density_diffusivity": 0.1},
 }
@@ -70,6 +71,7 @@ STAGES = {
     "revert": ("fragment",),
     "bfecc": ("compute",),
     "cubic": ("fragment",),
+    "volumes": ("compute",),
     "cubic velocity": ("compute",),
     "diffusive": ("fragment",),
 }

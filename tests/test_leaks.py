@@ -33,6 +33,7 @@ def cell_box(fluid: gf.Fluid, slip: str, *index: int) -> None:
         ("maccormack", "no", "fragment"),
         ("semi-lagrangian", "no", "numpy"),
         ("monotone-cubic", "no", "numpy"),
+        ("finite-volume", "no", "compute"),
         ("maccormack", "free", "numpy"),
         ("maccormack", "free", "fragment"),
     ],
@@ -63,6 +64,7 @@ def test_a_wall_one_cell_thick_lets_nothing_through(advection: str, slip: str, b
         ("corners", "maccormack", "no", "compute"),
         ("corners", "monotone-cubic", "no", "compute"),
         ("corners", "maccormack", "free", "compute"),
+        ("corners", "finite-volume", "no", "fragment"),
     ],
 )
 def test_a_diagonal_staircase_lets_nothing_through(
@@ -92,6 +94,10 @@ def test_a_diagonal_staircase_lets_nothing_through(
         (1.7, "maccormack", "no", "compute"),
         (1.7, "maccormack", "no", "numpy"),
         (1.7, "monotone-cubic", "no", "compute"),
+        (0.3, "finite-volume", "no", "numpy"),
+        (1.7, "finite-volume", "no", "numpy"),
+        (1.7, "finite-volume", "no", "compute"),
+        (1.7, "finite-volume", "free", "fragment"),
         (0.3, "maccormack", "free", "compute"),
         (1.7, "maccormack", "free", "numpy"),
         (1.7, "maccormack", "free", "compute"),

@@ -19,7 +19,8 @@ import gpufluid as gf
 
 pytestmark = pytest.mark.usefixtures("one_context")
 
-SCHEMES = ("semi-lagrangian", "maccormack", "bfecc")
+SWAPPED = ("semi-lagrangian", "maccormack", "bfecc")  # the others go axis by axis, and that order shows
+SCHEMES = (*SWAPPED, "finite-volume")
 H = 0.1
 
 
@@ -141,7 +142,7 @@ def compare(got: Any, expected: Any, backend: str) -> None:
 
 
 # an axis for each scheme: the images across the others are these with the axes swapped, as is tested below
-@pytest.mark.parametrize(("axis", "scheme"), list(enumerate(SCHEMES)))
+@pytest.mark.parametrize(("axis", "scheme"), [*enumerate(SWAPPED), (0, SCHEMES[-1])])
 def test_a_mirrored_scene_gives_the_mirror_image(axis: int, scheme: str) -> None:
     velocity, scalars = unmoved(scheme, "numpy", LID)
     order = [0, 1, 2, 3, 4, 5]
@@ -160,10 +161,10 @@ def test_a_mirrored_scene_gives_the_mirror_image(axis: int, scheme: str) -> None
 @pytest.mark.parametrize(
     ("scheme", "backend", "axis", "given"),
     [
-        *((scheme, "numpy", axis, SIDES) for scheme in SCHEMES for axis in range(2)),
+        *((scheme, "numpy", axis, SIDES) for scheme in SWAPPED for axis in range(2)),
         ("maccormack", "compute", 1, SIDES),
         # along an edge of two sides that move otherwise neither goes before the other
-        *((scheme, "numpy", 0, EDGES) for scheme in SCHEMES),
+        *((scheme, "numpy", 0, EDGES) for scheme in SWAPPED),
         ("maccormack", "fragment", 0, EDGES),
     ],
 )

@@ -36,7 +36,7 @@ def test_a_uniform_stream_from_inflow_to_open_stays_uniform(axis: int, backend: 
 @pytest.mark.parametrize(
     ("advection", "side", "backend"),
     in_pairs(
-        ["semi-lagrangian", "maccormack", "bfecc", "monotone-cubic"],
+        ["semi-lagrangian", "maccormack", "bfecc", "monotone-cubic", "finite-volume"],
         ["left", "right", "bottom", "top"],
         ["numpy", "fragment", "numpy", "compute"],
     ),

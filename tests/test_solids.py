@@ -410,7 +410,12 @@ def test_a_shape_is_drawn_as_its_mesh_is(name: str) -> None:
         assert np.abs(pictures[0] - pictures[1])[shown].mean() < 2.0
 
 
-@pytest.mark.parametrize(("scheme", "backend"), by_turns(["semi-lagrangian", "maccormack", "bfecc"]))
+SCHEMES = ["semi-lagrangian", "maccormack", "bfecc", "monotone-cubic", "finite-volume"]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "backend"), by_turns(["semi-lagrangian", "maccormack", "bfecc", "finite-volume"])
+)
 def test_what_a_solid_leaves_behind_has_the_ambient_temperature(scheme: str, backend: str) -> None:
     rules = gf.Settings(advection=scheme, ambient_temperature=20.0, buoyancy=0.1)
     with gf.Fluid(GRID, settings=rules, backend=backend) as fluid:
@@ -424,12 +429,12 @@ def test_what_a_solid_leaves_behind_has_the_ambient_temperature(scheme: str, bac
         assert np.abs(fluid.velocity.read()).max() < 1e-4
 
 
-@pytest.mark.parametrize(
-    ("scheme", "backend"), by_turns(["semi-lagrangian", "maccormack", "bfecc", "monotone-cubic"])
-)
+@pytest.mark.parametrize(("scheme", "backend"), by_turns(SCHEMES))
 def test_even_smoke_stays_even_round_a_solid_that_moves(scheme: str, backend: str) -> None:
     """Cells that it leaves are filled by those beside them; the ones that it covers hold nothing."""
-    rules = gf.Settings(advection=scheme, buoyancy=0.0, pressure=gf.Multigrid(2))
+    # amounts gather where a divergence is left
+    solver = gf.Multigrid(10, tolerance=1e-5) if scheme == "finite-volume" else gf.Multigrid(2)
+    rules = gf.Settings(advection=scheme, buoyancy=0.0, pressure=solver)
     with gf.Fluid(GRID, settings=rules, backend=backend) as fluid:
         fluid.density.write(np.full(GRID.cells[::-1], 2.0))
         ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.15), (-0.2, 0.45, 0)))
@@ -456,9 +461,7 @@ def duct(
 
 
 @pytest.mark.parametrize(("cells_a_step", "cfl"), [(1, 5.0), (2, 5.0), (3, 5.0), (3, 1.01)])
-@pytest.mark.parametrize(
-    ("scheme", "backend"), by_turns(["semi-lagrangian", "maccormack", "bfecc", "monotone-cubic"])
-)
+@pytest.mark.parametrize(("scheme", "backend"), by_turns(SCHEMES))
 def test_a_piston_pushes_all_smoke_on(scheme: str, backend: str, cells_a_step: int, cfl: float) -> None:
     """In a duct that it fills all goes on with it, by whole cells a part of a step, before it and behind."""
     rules = gf.Settings(buoyancy=0.0, advection=scheme, ambient_temperature=2.0, cfl=cfl)
@@ -482,9 +485,7 @@ def test_a_piston_pushes_all_smoke_on(scheme: str, backend: str, cells_a_step: i
         np.testing.assert_allclose(fluid.temperature.read(), np.where(solid, 0.0, heat), atol=5e-4)
 
 
-@pytest.mark.parametrize(
-    ("scheme", "backend"), by_turns(["semi-lagrangian", "maccormack", "bfecc", "monotone-cubic"])
-)
+@pytest.mark.parametrize(("scheme", "backend"), by_turns(SCHEMES[:-1]))
 def test_smoke_between_cells_that_a_piston_came_into_counts_evenly(scheme: str, backend: str) -> None:
     """A slope of smoke goes on as it is, also by parts of cells."""
     rules = gf.Settings(buoyancy=0.0, advection=scheme)

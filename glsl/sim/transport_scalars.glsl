@@ -4,7 +4,7 @@
 // beside it: so no new extremum appears.
 // Along one axis more comes into a cell than leaves it, and along the next less. Until all have had their turn the last
 // channel holds how much fluid is in the cell, 1 at the start, by which what has come is divided (Easter 1993). Cells;
-// solids hold 0.
+// solids hold 0. COVERED: cells that they have just come into hold what they push on, and their fluid is below 0.
 #include "lib/box.glsl"
 #include "lib/fade.glsl"
 #include "lib/entering.glsl"
@@ -64,6 +64,10 @@ void kernel(ivec3 cell) {
     vec4 row[7];
     float flow[4];  // through the faces of the cells beside this one, and of this
     for (int n = 0; n < 7; ++n) row[n] = in_row(cell, (n - 3) * along);
+#if COVERED
+    bool solid = row[3].w < 0.0;  // takes nothing from the fluid on its other side
+    for (int n = 0; n < 7; ++n) row[n].w = solid ? max(-row[n].w, 0.0) : abs(row[n].w);
+#endif
     for (int n = 0; n < 4; ++n) flow[n] = through(cell, (n - 1) * along, along);
     if (!periodic[axis]) {  // beyond a side is what it brings, or nothing
         int before = cell[axis], after = cells[axis] - 1 - before;
@@ -85,6 +89,9 @@ void kernel(ivec3 cell) {
                  : crossing(goes, row[6], row[5], row[4], row[3], row[2]);
     float fluid = max(row[3].w + comes - goes, LEAST);
     vec3 held = row[3].w * row[3].xyz + change, values = held / fluid;
-    scalars_out = ends == 1 ? vec4(faded(mix(values, held, amounts)), 1.0) : vec4(values, fluid);
-    if (row[3].w == 0.0) scalars_out = vec4(0.0);
+    carried_out = ends == 1 ? vec4(faded(mix(values, held, amounts)), 1.0) : vec4(values, fluid);
+    if (row[3].w == 0.0) carried_out = vec4(0.0);
+#if COVERED
+    if (solid) carried_out.w = -carried_out.w;
+#endif
 }

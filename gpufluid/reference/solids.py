@@ -109,14 +109,19 @@ def cover_scalars(grid: Grid, variant: Variant, *, scalars: Array, solid: Array,
 def uncover_scalars(
     grid: Grid, variant: Variant, *, scalars: Array, solid: Array, ambient: float, ends: int
 ) -> Array:
-    """What cells hold that a solid has just left: the mean of the fluid beside them, at the end air."""
-    total = np.zeros_like(scalars)
-    for axis in range(grid.dimensions):
-        for by in (-1, 1):
-            beside = cells_beside(grid, variant, axis, by, scalars)
-            beside[..., 3] = beside[..., 3] > 0.5
-            total += beside * beside[..., 3:]
-    bare = (scalars[..., 3:] < 0.5) & (solid < 0.5)
-    some = total[..., 3:] > 0.0
+    """What cells hold that a solid has left: the mean of the fluid beside them, at the end air.
+
+    Those that a solid has come into hold all of what they held a share of, and -1.
+    """
+    inside, held = solid > 0.5, scalars[..., 3:]
+    air = np.concatenate([scalars[..., :3], np.ones_like(held)], -1) * ((held > 0.5) & ~inside)
+    total: Array = sum(
+        (cells_beside(grid, variant, axis, by, air) for axis in range(grid.dimensions) for by in (-1, 1)),
+        np.zeros_like(air),
+    )
+    some, bare = total[..., 3:] > 0.0, ~inside & (held < 0.5)
     out = np.where(bare & some, total / np.where(some, total[..., 3:], 1.0), scalars)
-    return np.where(bare & ~some & bool(ends), [0.0, ambient, 0.0, 1.0], out)
+    out[(bare & ~some)[..., 0] & bool(ends)] = [0.0, ambient, 0.0, 1.0]
+    come = (inside & (held > 0.0))[..., 0]
+    out[come] = np.concatenate([scalars[come][:, :3] / held[come], np.full((come.sum(), 1), -1.0)], -1)
+    return out

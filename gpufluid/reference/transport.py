@@ -81,6 +81,9 @@ def transport_scalars(
 ) -> Array:
     """Density, temperature and fuel carried along one axis, by parabolas."""
     row = [_row(grid, variant, scalars, axis, by, ambient) for by in range(-3, 4)]
+    come = scalars[..., 3] < 0.0  # a solid, just now: what it pushes on comes not from its other side
+    for cells in row if variant.covered else ():
+        cells[..., 3] = np.where(come, np.maximum(-cells[..., 3], 0.0), np.abs(cells[..., 3]))
     flow = _flows(grid, variant, velocity, axis, dt)
     share = [_given(row[n + 2][..., 3], flow[n], flow[n + 1]) for n in range(3)]
 
@@ -100,5 +103,5 @@ def transport_scalars(
     if ends:
         left = values + (held - values) * np.array([*amounts, 0.0])
         values, fluid = faded(left, keep, ambient), np.ones_like(fluid)
-    out = np.concatenate([values[..., :3], fluid], -1)
+    out = np.concatenate([values[..., :3], np.where(come[..., None], -fluid, fluid)], -1)
     return np.where(here[..., 3:] == 0.0, 0.0, out)
