@@ -14,7 +14,7 @@ uniform int axis;
 uniform int ends;      // 1: this axis is the last
 uniform vec3 amounts;  // 1 for what is then an amount in the cell, 0 for what is a value of the fluid in it
 
-const float LEAST = 0.05;  // fluid in a cell: what is divided by less is rounding
+const float LEAST = 0.05;  // fluid in a cell: what is divided by less is rounding, and values take the rest from before
 
 // The cell of a row that lies `by` steps on, however few there are.
 vec4 in_row(ivec3 cell, ivec3 by) {
@@ -87,8 +87,9 @@ void kernel(ivec3 cell) {
     float goes = flow[2] * (up ? given(row[3].w, flow[1], flow[2]) : given(row[4].w, flow[2], flow[3]));
     change -= up ? crossing(goes, row[1], row[2], row[3], row[4], row[5])
                  : crossing(goes, row[6], row[5], row[4], row[3], row[2]);
-    float fluid = max(row[3].w + comes - goes, LEAST);
-    vec3 held = row[3].w * row[3].xyz + change, values = held / fluid;
+    float left = row[3].w + comes - goes, fluid = max(left, LEAST);
+    vec3 held = row[3].w * row[3].xyz + change;
+    vec3 values = (held + (fluid - left) * (1.0 - amounts) * row[3].xyz) / fluid;
     carried_out = ends == 1 ? vec4(faded(mix(values, held, amounts)), 1.0) : vec4(values, fluid);
     if (row[3].w == 0.0) carried_out = vec4(0.0);
 #if COVERED

@@ -9,7 +9,7 @@ from gpufluid.kernels import Variant
 from gpufluid.reference.advection import brought, faded
 from gpufluid.reference.arrays import Array, cells_beside
 
-LEAST = 0.05  # fluid in a cell: what is divided by less is rounding
+LEAST = 0.05  # fluid in a cell: what is divided by less is rounding, and values take the rest from before
 
 
 def _row(grid: Grid, variant: Variant, scalars: Array, axis: int, by: int, ambient: float) -> Array:
@@ -97,11 +97,12 @@ def transport_scalars(
 
     (comes, brings), (goes, takes) = through(0), through(1)
     here = row[3]
-    fluid = np.maximum(here[..., 3] + comes - goes, LEAST)[..., None]
+    left = (here[..., 3] + comes - goes)[..., None]
+    fluid, amount = np.maximum(left, LEAST), np.array([*amounts, 0.0])
     held = here[..., 3:] * here + brings - takes
-    values = held / fluid
+    values = (held + (fluid - left) * (1.0 - amount) * here) / fluid
     if ends:
-        left = values + (held - values) * np.array([*amounts, 0.0])
-        values, fluid = faded(left, keep, ambient), np.ones_like(fluid)
+        values = faded(values + (held - values) * amount, keep, ambient)
+        fluid = np.ones_like(fluid)
     out = np.concatenate([values[..., :3], np.where(come[..., None], -fluid, fluid)], -1)
     return np.where(here[..., 3:] == 0.0, 0.0, out)
