@@ -81,12 +81,12 @@ void kernel(ivec3 cell) {
     }
     bool up = flow[1] > 0.0;
     float comes = flow[1] * (up ? given(row[2].w, flow[0], flow[1]) : given(row[3].w, flow[1], flow[2]));
-    vec3 change = up ? crossing(comes, row[0], row[1], row[2], row[3], row[4])
-                     : crossing(comes, row[5], row[4], row[3], row[2], row[1]);
+    vec3 change = crossing(comes, up ? row[0] : row[5], up ? row[1] : row[4], up ? row[2] : row[3],
+                           up ? row[3] : row[2], up ? row[4] : row[1]);
     up = flow[2] > 0.0;
     float goes = flow[2] * (up ? given(row[3].w, flow[1], flow[2]) : given(row[4].w, flow[2], flow[3]));
-    change -= up ? crossing(goes, row[1], row[2], row[3], row[4], row[5])
-                 : crossing(goes, row[6], row[5], row[4], row[3], row[2]);
+    change -= crossing(goes, up ? row[1] : row[6], up ? row[2] : row[5], up ? row[3] : row[4],
+                       up ? row[4] : row[3], up ? row[5] : row[2]);
     float left = row[3].w + comes - goes, fluid = max(left, LEAST);
     vec3 held = row[3].w * row[3].xyz + change;
     vec3 values = (held + (fluid - left) * (1.0 - amounts) * row[3].xyz) / fluid;
