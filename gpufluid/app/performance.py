@@ -80,6 +80,7 @@ SOLVERS: dict[str, Any] = {
 TENTH = 0.378, 0.7, 0.378  # sides of a block that fills a tenth of the box, as shares of its sides
 CARRIED: dict[str, dict[str, Any]] = {  # scalars, by how they are advected
     "scalars, MacCormack, RK2": {"advection": "maccormack", "trace": "rk2"},
+    "scalars, finite volumes": {"advection": "finite-volume"},
     "scalars, semi-Lagrangian, RK2": {"advection": "semi-lagrangian", "trace": "rk2"},
     "scalars, semi-Lagrangian, Euler": {"advection": "semi-lagrangian", "trace": "euler"},
 }
