@@ -10,11 +10,14 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gpufluid import checks
 from gpufluid.errors import GpufluidError, one_of
 
+MATRIX = 16  # numbers of the largest of places and turns
 Check = Callable[[Any, str], object]  # takes a value and its name; returns what it becomes, or raises
 
 
@@ -131,7 +134,18 @@ class Ruled:
 
 
 class Checked:
-    """The base of dataclasses that are checked as they are made, and again before they are used."""
+    """The base of dataclasses that are checked as they are made, and again before they are used.
+
+    A place or a turn that is given as an array is its own from then on: a program that goes on to write into
+    that array moves nothing by it, nor does ``thing.position += step`` change the program's.
+    """
+
+    if not TYPE_CHECKING:  # which would let any name pass
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if isinstance(value, np.ndarray) and value.size <= MATRIX:
+                value = value.copy()
+            object.__setattr__(self, name, value)
 
     def __post_init__(self) -> None:
         self.check()

@@ -201,3 +201,20 @@ def test_what_is_no_picture_of_that_size_is_refused() -> None:
     for name, shape in (("depth", (90, 119)), ("travel", (90, 120, 3))):
         with pytest.raises(gf.GpufluidError, match=rf"{name} must have the shape \[90, 120"):
             motion_of(scene.fluid, scene.camera, SIZE, 0.1, **{name: np.zeros(shape)})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["position", "rotation"])
+def test_an_array_that_a_place_was_given_as_stays_the_programs(name: str) -> None:
+    """What the program goes on to write into it moves nothing, before the first step as after it."""
+    given = np.eye(3)[2] if name == "position" else np.eye(3)
+    solid = gf.Obstacle(gf.Sphere(radius=0.1), **{name: given})  # type: ignore[arg-type]
+    lamp = gf.PointLight(position=given) if name == "position" else None
+    for _ in range(2):
+        before = solid.matrix
+        given[...] = 0.5
+        np.testing.assert_array_equal(solid.matrix, before)
+        assert lamp is None or tuple(lamp.position) == (0.0, 0.0, 1.0)
+        setattr(solid, name, given := np.eye(3)[1] if name == "position" else np.eye(3)[[1, 2, 0]])
+    if name == "position":
+        solid.position += given  # type: ignore[operator, assignment]
+        assert tuple(solid.position) == (0.0, 2.0, 0.0) and tuple(given) == (0.0, 1.0, 0.0)
