@@ -200,6 +200,32 @@ def test_even_smoke_leaves_of_a_lamp_what_beer_and_lambert_say(ctx: moderngl.Con
         smoke.release()
 
 
+@pytest.mark.parametrize("cells", [(1, 0, 0), (-3, 2, 5)])
+def test_light_stays_where_it_is_when_the_box_moves_on(
+    ctx: moderngl.Context, rng: np.random.Generator, cells: tuple[int, int, int]
+) -> None:
+    """A game moves the box, draws its own things, and then the smoke: their light is of the last picture."""
+    rules = gf.Settings(combustion=gf.Combustion())
+    grid = gf.Grid((16, 12, 10), 0.1, origin=(-0.5, 0.2, 0.3))
+    with gf.Fluid(grid, gf.Boundaries.all(gf.Open()), rules, backend="fragment", ctx=ctx) as fluid:
+        fluid.density.write(rng.uniform(0.0, 1.0, fluid.density.read().shape))
+        fluid.temperature.write(rng.uniform(0.0, 5.0, fluid.density.read().shape))
+        smoke, target = gf.VolumeRenderer(ctx), ctx.simple_framebuffer((32, 24))
+        look: dict[str, Any] = {"lights": LAMPS, "smoke": gf.Smoke(3.0), "fire": gf.Fire()}
+        places = around(fluid, rng, 100)
+        smoke.render(fluid, gf.Camera(), target, **look)
+        before = *told(smoke, fluid, places), told_of_lamps(smoke, fluid, places)
+        fluid.scroll(cells)
+        for was, now in zip(
+            before, (*told(smoke, fluid, places), told_of_lamps(smoke, fluid, places)), strict=True
+        ):
+            np.testing.assert_array_equal(now, was)
+        smoke.render(fluid, gf.Camera(), target, **look)
+        moved = told_of_lamps(smoke, fluid, places)
+        assert np.abs(moved - before[2]).max() > 0.1
+        smoke.release()
+
+
 @pytest.mark.parametrize("floor", [0.1, 0.48])
 def test_the_fires_light_is_that_of_the_floor(
     ctx: moderngl.Context, rng: np.random.Generator, floor: float
