@@ -380,6 +380,30 @@ def test_once_asked_for_it_is_walked_with_each_picture(ctx: moderngl.Context) ->
         smoke.release()
 
 
+def test_a_solid_that_comes_after_the_picture_changes_no_light_before_the_next(ctx: moderngl.Context) -> None:
+    """Whatever the smoke has done since: nothing of the last picture is walked again."""
+    with gf.Fluid(GRID, backend="fragment", ctx=ctx) as fluid:
+        smoke, look = gf.VolumeRenderer(ctx), {"smoke": gf.Smoke(5.0), "light": gf.Light((0.0, -1.0, 0.0))}
+        target = ctx.framebuffer([ctx.texture((32, 24), 4, dtype="f2")])
+        target.use()
+        under = np.array([(-0.4, 0.3, 0.7), (0.9, 0.3, 0.7)])
+        found = []
+        for side in (slice(0, 4), slice(11, 15)):
+            density = np.zeros(fluid.density.read().shape)
+            density[..., side] = 1.0
+            fluid.density.write(density)
+            if found:
+                fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.1), (0.2, 0.7, 0.7)))
+                fluid.step(1e-4)
+                found += [told(smoke, fluid, under)[0]]
+            smoke.render(fluid, gf.Camera(), target, **look)
+            found += [told(smoke, fluid, under)[0]]
+        first, between, last = found
+        np.testing.assert_array_equal(between, first)
+        assert first[0] < 0.1 < 0.9 < first[1] and last[1] < 0.1 < 0.9 < last[0]
+        smoke.release()
+
+
 @pytest.mark.parametrize("method", ["view-slices", "axis-slices", "ray-march"])
 def test_light_that_nobody_sees_is_walked_once_it_is_asked_for(
     ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, method: Any

@@ -47,7 +47,7 @@ class Lighting:
         # what smoke alone leaves of the light of the sun and of others, past solids
         self._past: LightVolume | None = None
         self._others_past: OtherLights | None = None
-        self._walked_past = False
+        self._walked_past = self._walked_solids = False
         self.shadows: ShadowMap | None = None
         self._look, self._roomy = Look(), False
         self._stood = fluid.grid, fluid.scrolled  # where the box was when light was last walked through it
@@ -68,7 +68,7 @@ class Lighting:
         self.shadows, self.sun.past_solids = shadows, shadows is not None
         self._look, smoke = look, look.smoke
         self._occupancy, self._walked_past = occupancy, False
-        self._stood = fluid.grid, fluid.scrolled
+        self._stood, self._walked_solids = (fluid.grid, fluid.scrolled), fluid.solid_field is not None
         walks = (self.sun, look.light.direction, "light"), (self.sky, DOWN, "sky")
         reaches: Sequence[ReachPart | None] = (None, None)
         if occupancy is not None:
@@ -100,9 +100,9 @@ class Lighting:
     def walk_past_solids(self, fluid: FluidLike) -> None:
         """Walk the light on a host's surfaces, once after an `update`: solids shade those by their shapes.
 
-        Until then surfaces have the light that the smoke has.
+        Until then surfaces have the light that the smoke has, which is theirs where that update met no solid.
         """
-        if self._walked_past or self.sun.past_solids or fluid.solid_field is None:
+        if self._walked_past or self.sun.past_solids or not self._walked_solids or fluid.solid_field is None:
             return
         if self._past is None:
             scale, attenuation = self.sun.scale, self.sun.attenuation
