@@ -404,6 +404,25 @@ def test_a_solid_that_comes_after_the_picture_changes_no_light_before_the_next(c
         smoke.release()
 
 
+def test_light_first_asked_for_after_a_step_is_that_of_the_smoke_now(ctx: moderngl.Context) -> None:
+    """Beside a solid it is walked then, and what the picture knew of where smoke is no longer holds."""
+    with gf.Fluid(GRID, gf.Boundaries.all(gf.Open()), backend="fragment", ctx=ctx) as fluid:
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.1), (0.2, 0.7, 0.7)))
+        smoke, look = gf.VolumeRenderer(ctx), {"smoke": gf.Smoke(5.0), "light": gf.Light((0.0, -1.0, 0.0))}
+        target = ctx.framebuffer([ctx.texture((32, 24), 4, dtype="f2")])
+        target.use()
+        for side in (slice(0, 4), slice(11, 15)):
+            density = np.zeros(fluid.density.read().shape)
+            density[..., side] = 1.0
+            fluid.density.write(density)
+            if side.start == 0:
+                smoke.render(fluid, gf.Camera(), target, **look)
+        fluid.step(1e-4)
+        lit, dark = told(smoke, fluid, np.array([(-0.2, 0.3, 0.7), (0.9, 0.3, 0.7)]))[0]
+        assert lit > 0.999 and dark == pytest.approx(np.exp(-5.0 * 1.1), rel=0.01)
+        smoke.release()
+
+
 @pytest.mark.parametrize("method", ["view-slices", "axis-slices", "ray-march"])
 def test_light_that_nobody_sees_is_walked_once_it_is_asked_for(
     ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, method: Any

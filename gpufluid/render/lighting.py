@@ -97,9 +97,10 @@ class Lighting:
             return None
         return self._fire.seen(fluid.layouts["cell"], self._look.fire)
 
-    def walk_past_solids(self, fluid: FluidLike) -> None:
+    def walk_past_solids(self, fluid: FluidLike, late: bool = False) -> None:
         """Walk the light on a host's surfaces, once after an `update`: solids shade those by their shapes.
 
+        late: whether the smoke may have moved on since that update.
         Until then surfaces have the light that the smoke has, which is theirs where that update met no solid.
         """
         if self._walked_past or self.sun.past_solids or not self._walked_solids or fluid.solid_field is None:
@@ -108,6 +109,8 @@ class Lighting:
             scale, attenuation = self.sun.scale, self.sun.attenuation
             self._past = LightVolume(self.device, self._grid, scale, attenuation, past_solids=True)
         self._stood = fluid.grid, fluid.scrolled
+        if late and self._occupancy is not None:
+            self._occupancy.update(fluid, self._look)
         with self.timed(fluid, "light past solids"):
             self._past.update(fluid, self._look.light.direction, self._look.smoke, self._occupancy)
         if self._look.lights:

@@ -282,7 +282,7 @@ class VolumeRenderer(Guest):
         with keeping(self.ctx, "VolumeRenderer.give"):
             if self._unwalked is not None:
                 self._walk(fluid, self._unwalked)
-            self.lighting.walk_past_solids(fluid)
+            self.lighting.walk_past_solids(fluid, late=True)
         with lent(self.ctx, units):
             self.lighting.give(known, unit, prefix)
 
