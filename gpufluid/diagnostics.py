@@ -19,7 +19,7 @@ class Diagnostics:
 
     kinetic_energy: half the sum of squared face velocities times a cell's volume, m^5/s^2 (per unit of
         mass density), without the faces inside solids.
-    max_speed: at cell centres, m/s. cfl: cells that speed carries in the last dt.
+    max_speed: at cell centres, m/s. cfl: cells that speed carries in the last dt (1 s before the first).
     divergence_rms: over the fluid cells, 1/s, beyond the expansion that burning gas asked for.
     mass: sum of density times a cell's volume.
     leak: the largest speed at which anything flows through a wall or a solid, m/s: 0 at all times, but for

@@ -125,6 +125,35 @@ def test_heat_between_two_plates(cells: tuple[int, int, int], backend: str) -> N
         np.testing.assert_allclose(fluid.density.read(), 1.0, atol=1e-6)
 
 
+@pytest.mark.parametrize("backend", ["numpy", "fragment"])
+def test_nothing_diffuses_through_sides_that_let_flow_pass(backend: str) -> None:
+    """Air at rest stays as warm and smoky beside an open side, and beside an inflow that stands still."""
+    sides = gf.Boundaries(left=gf.Inflow((0.0, 0.0, 0.0), density=1.0, temperature=1.0), right=gf.Open())
+    rules = gf.Settings(thermal_diffusivity=0.5, density_diffusivity=0.5, buoyancy=0.0)
+    with gf.Fluid(gf.Grid((8, 4, 3), 0.1), sides, rules, backend=backend) as fluid:
+        for field in (fluid.density, fluid.temperature):
+            field.write(np.full((3, 4, 8), 0.5))
+        fluid.step(1.0)
+        for field in (fluid.density, fluid.temperature):
+            np.testing.assert_allclose(field.read(), 0.5, atol=1e-6)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "fragment"])
+def test_heat_that_a_solid_conducts(backend: str) -> None:
+    """The cells beside it are as hot as the solid less what diffusion takes: kappa dt/h the gradient."""
+    kappa, dt, h, floor = 0.1, 0.02, 1 / 32, gf.Box(size=(9.0, 0.5, 9.0))
+    sides = gf.Boundaries(top=gf.Wall(temperature=0.0))
+    rules = gf.Settings(thermal_diffusivity=kappa, buoyancy=0.0, solve_velocity=False)
+    with gf.Fluid(gf.Grid((4, 32, 1), h), sides, rules, backend=backend) as fluid:
+        fluid.obstacles.add(gf.Obstacle(floor, temperature=1.0, heating=1000.0))
+        for _ in range(300):
+            fluid.step(dt)
+        warm = fluid.temperature.read()[0, 8:, 1]
+    gradient = (warm[0] - warm[-1]) / (23 * h)
+    assert warm[0] == pytest.approx(1.0 - kappa * dt / h * gradient, abs=1e-4)
+    assert gradient == pytest.approx(1.0 / (23.5 * h + kappa * dt / h), rel=1e-3)
+
+
 # -- the solver --------------------------------------------------------------------------------------------
 
 

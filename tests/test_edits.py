@@ -660,6 +660,9 @@ def test_a_hand_works_in_the_smoke_or_in_the_middle(fluid: gf.Fluid) -> None:
     density[2, 5, 0] = 1.0  # seen along a side of the box, which is neither inside nor out
     fluid.density.write(density)
     assert pick.depth_for_hand(fluid, ray(0.0, 0.55), away)[0][2] == pytest.approx(0.25, abs=0.06)
+    fluid.density.write(np.zeros((10, 10, 10)))
+    fluid.color.write(density[..., None] * (0.0, 0.5, 1.0))  # smoke of any colour
+    assert pick.depth_for_hand(fluid, ray(0.55, 0.55), away)[0][2] == pytest.approx(0.25, abs=0.06)
 
 
 def test_emitters_and_forces_of_a_plane_are_picked_in_its_slice(ctx: moderngl.Context) -> None:

@@ -155,11 +155,15 @@ def test_a_slice_is_seen_from_its_high_end(axis: str, at: float, cell: Any) -> N
             assert tuple(flow[row, column]) == across.get(axis, (-velocity[2], velocity[1]))
 
 
-def test_depth_averages_weigh_with_the_smoke() -> None:
+@pytest.mark.parametrize("kind", ["grey", "coloured", "both"])
+def test_depth_averages_weigh_with_the_smoke(kind: str) -> None:
     fluid = windy()
     density = np.zeros((3, 4, 5))
     density[0, 1], density[2, 1] = 1.0, 3.0
-    fluid.density.write(density)
+    shares = {"grey": (1.0, 0.0), "coloured": (0.0, 1.0), "both": (0.5, 0.5)}[kind]
+    fluid.density.write(shares[0] * density)
+    if shares[1]:
+        fluid.color.write(shares[1] * density[..., None] * (0.25, 0.5, 0.25))
     flow = flow_of(fluid)
     assert flow[2, 0].tolist() == [1.0 + 2.0 * 0.75, 10.0]
     assert flow[0, 0].tolist() == [2.0, 10.0], "without smoke it is the plain mean"

@@ -200,6 +200,32 @@ def test_even_smoke_leaves_of_a_lamp_what_beer_and_lambert_say(ctx: moderngl.Con
         smoke.release()
 
 
+@pytest.mark.parametrize("cells", [(1, 0, 0), (-3, 2, 5)])
+def test_light_stays_where_it_is_when_the_box_moves_on(
+    ctx: moderngl.Context, rng: np.random.Generator, cells: tuple[int, int, int]
+) -> None:
+    """A game moves the box, draws its own things, and then the smoke: their light is of the last picture."""
+    rules = gf.Settings(combustion=gf.Combustion())
+    grid = gf.Grid((16, 12, 10), 0.1, origin=(-0.5, 0.2, 0.3))
+    with gf.Fluid(grid, gf.Boundaries.all(gf.Open()), rules, backend="fragment", ctx=ctx) as fluid:
+        fluid.density.write(rng.uniform(0.0, 1.0, fluid.density.read().shape))
+        fluid.temperature.write(rng.uniform(0.0, 5.0, fluid.density.read().shape))
+        smoke, target = gf.VolumeRenderer(ctx), ctx.simple_framebuffer((32, 24))
+        look: dict[str, Any] = {"lights": LAMPS, "smoke": gf.Smoke(3.0), "fire": gf.Fire()}
+        places = around(fluid, rng, 100)
+        smoke.render(fluid, gf.Camera(), target, **look)
+        before = *told(smoke, fluid, places), told_of_lamps(smoke, fluid, places)
+        fluid.scroll(cells)
+        for was, now in zip(
+            before, (*told(smoke, fluid, places), told_of_lamps(smoke, fluid, places)), strict=True
+        ):
+            np.testing.assert_array_equal(now, was)
+        smoke.render(fluid, gf.Camera(), target, **look)
+        moved = told_of_lamps(smoke, fluid, places)
+        assert np.abs(moved - before[2]).max() > 0.1
+        smoke.release()
+
+
 @pytest.mark.parametrize("floor", [0.1, 0.48])
 def test_the_fires_light_is_that_of_the_floor(
     ctx: moderngl.Context, rng: np.random.Generator, floor: float
@@ -351,6 +377,49 @@ def test_once_asked_for_it_is_walked_with_each_picture(ctx: moderngl.Context) ->
             found.append(float(told(smoke, fluid, under)[0][0]))
         assert found[0] == 1.0
         assert found[1:] == pytest.approx([np.exp(-5.0 * d * 1.1) for d in (1.0, 0.5)], rel=0.01)
+        smoke.release()
+
+
+def test_a_solid_that_comes_after_the_picture_changes_no_light_before_the_next(ctx: moderngl.Context) -> None:
+    """Whatever the smoke has done since: nothing of the last picture is walked again."""
+    with gf.Fluid(GRID, backend="fragment", ctx=ctx) as fluid:
+        smoke, look = gf.VolumeRenderer(ctx), {"smoke": gf.Smoke(5.0), "light": gf.Light((0.0, -1.0, 0.0))}
+        target = ctx.framebuffer([ctx.texture((32, 24), 4, dtype="f2")])
+        target.use()
+        under = np.array([(-0.4, 0.3, 0.7), (0.9, 0.3, 0.7)])
+        found = []
+        for side in (slice(0, 4), slice(11, 15)):
+            density = np.zeros(fluid.density.read().shape)
+            density[..., side] = 1.0
+            fluid.density.write(density)
+            if found:
+                fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.1), (0.2, 0.7, 0.7)))
+                fluid.step(1e-4)
+                found += [told(smoke, fluid, under)[0]]
+            smoke.render(fluid, gf.Camera(), target, **look)
+            found += [told(smoke, fluid, under)[0]]
+        first, between, last = found
+        np.testing.assert_array_equal(between, first)
+        assert first[0] < 0.1 < 0.9 < first[1] and last[1] < 0.1 < 0.9 < last[0]
+        smoke.release()
+
+
+def test_light_first_asked_for_after_a_step_is_that_of_the_smoke_now(ctx: moderngl.Context) -> None:
+    """Beside a solid it is walked then, and what the picture knew of where smoke is no longer holds."""
+    with gf.Fluid(GRID, gf.Boundaries.all(gf.Open()), backend="fragment", ctx=ctx) as fluid:
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.1), (0.2, 0.7, 0.7)))
+        smoke, look = gf.VolumeRenderer(ctx), {"smoke": gf.Smoke(5.0), "light": gf.Light((0.0, -1.0, 0.0))}
+        target = ctx.framebuffer([ctx.texture((32, 24), 4, dtype="f2")])
+        target.use()
+        for side in (slice(0, 4), slice(11, 15)):
+            density = np.zeros(fluid.density.read().shape)
+            density[..., side] = 1.0
+            fluid.density.write(density)
+            if side.start == 0:
+                smoke.render(fluid, gf.Camera(), target, **look)
+        fluid.step(1e-4)
+        lit, dark = told(smoke, fluid, np.array([(-0.2, 0.3, 0.7), (0.9, 0.3, 0.7)]))[0]
+        assert lit > 0.999 and dark == pytest.approx(np.exp(-5.0 * 1.1), rel=0.01)
         smoke.release()
 
 

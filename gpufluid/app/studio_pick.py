@@ -10,6 +10,7 @@ import numpy as np
 
 from gpufluid.app.studio_fields import extent
 from gpufluid.fluid import Fluid
+from gpufluid.io.motion import sum_of_densities
 from gpufluid.mesh import Mesh
 from gpufluid.render.camera import view_of
 from gpufluid.shapes import BOX, HALF_SPACE, ROUND, Analytic, Plane
@@ -161,7 +162,7 @@ def depth_for_hand(fluid: Fluid, ray: Ray, forward: Floats) -> tuple[Floats, Flo
     ends = np.stack([(low - ray.origin) / direction, (low + size - ray.origin) / direction])
     enter, leave = max(float(ends.min(0).max()), 0.0), float(ends.max(0).min())
     if leave > enter:
-        density = fluid.density.read()
+        density = sum_of_densities(fluid)
         along = np.linspace(enter, leave, 2 * max(grid.cells))
         points = ray.origin + along[:, None] * ray.direction
         x, y, z = np.clip(((points - low) / grid.cell_size).astype(int), 0, np.array(grid.cells) - 1).T

@@ -19,6 +19,7 @@ from gpufluid.fluid import Fluid
 from gpufluid.grid import AXES
 from gpufluid.io.folders import write_json
 from gpufluid.io.images import check_picture, require_pillow, write_png
+from gpufluid.io.motion import sum_of_densities
 from gpufluid.vectors import Number
 
 LARGEST_SHEET = 16384  # pixels along a side: what game engines and GPUs take at most
@@ -165,14 +166,14 @@ def flow_of(fluid: Fluid, axis: str = "z", at: Number | None = None) -> NDArray[
 
     axis: the way the picture is looked along, "x", "y" or "z", from its high end: right and up are (-z, y),
     (x, -z) and (x, y). at: metres, the slice of cells that holds this place; None: the mean of all, each
-    weighted with its density (where a column has none, the plain mean). Waits for the GPU.
+    weighted with its smoke of any colour (where a column has none, the plain mean). Waits for the GPU.
     Raises GpufluidError for a slice outside the box.
     """
     one_of(axis, AXES, "axis")
     across = AXES.index(axis)
     velocity = fluid.velocity.at_centers().astype(np.float64)
     if at is None:
-        weight = np.maximum(fluid.density.read().astype(np.float64), 0.0)
+        weight = sum_of_densities(fluid)
         weight += np.where(weight.sum(2 - across, keepdims=True) > 0.0, 0.0, 1.0)
         flat = (velocity * weight[..., None]).sum(2 - across) / weight.sum(2 - across)[..., None]
     else:

@@ -47,9 +47,10 @@ class Lighting:
         # what smoke alone leaves of the light of the sun and of others, past solids
         self._past: LightVolume | None = None
         self._others_past: OtherLights | None = None
-        self._walked_past = False
+        self._walked_past = self._walked_solids = False
         self.shadows: ShadowMap | None = None
         self._look, self._roomy = Look(), False
+        self._stood = fluid.grid, fluid.scrolled  # where the box was when light was last walked through it
         self._occupancy: Occupancy | None = None
 
     def update(
@@ -67,6 +68,7 @@ class Lighting:
         self.shadows, self.sun.past_solids = shadows, shadows is not None
         self._look, smoke = look, look.smoke
         self._occupancy, self._walked_past = occupancy, False
+        self._stood, self._walked_solids = (fluid.grid, fluid.scrolled), fluid.solid_field is not None
         walks = (self.sun, look.light.direction, "light"), (self.sky, DOWN, "sky")
         reaches: Sequence[ReachPart | None] = (None, None)
         if occupancy is not None:
@@ -95,16 +97,20 @@ class Lighting:
             return None
         return self._fire.seen(fluid.layouts["cell"], self._look.fire)
 
-    def walk_past_solids(self, fluid: FluidLike) -> None:
+    def walk_past_solids(self, fluid: FluidLike, late: bool = False) -> None:
         """Walk the light on a host's surfaces, once after an `update`: solids shade those by their shapes.
 
-        Until then surfaces have the light that the smoke has.
+        late: whether the smoke may have moved on since that update.
+        Until then surfaces have the light that the smoke has, which is theirs where that update met no solid.
         """
-        if self._walked_past or self.sun.past_solids or fluid.solid_field is None:
+        if self._walked_past or self.sun.past_solids or not self._walked_solids or fluid.solid_field is None:
             return
         if self._past is None:
             scale, attenuation = self.sun.scale, self.sun.attenuation
             self._past = LightVolume(self.device, self._grid, scale, attenuation, past_solids=True)
+        self._stood = fluid.grid, fluid.scrolled
+        if late and self._occupancy is not None:
+            self._occupancy.update(fluid, self._look)
         with self.timed(fluid, "light past solids"):
             self._past.update(fluid, self._look.light.direction, self._look.smoke, self._occupancy)
         if self._look.lights:
@@ -205,13 +211,15 @@ class Lighting:
                 for unit in (SUN, SKY):
                     self.device.between.clear(unit)
 
-    def give(self, program: AnyProgram, fluid: FluidLike, unit: int, prefix: str) -> None:
+    def give(self, program: AnyProgram, unit: int, prefix: str) -> None:
         """Set what ``host/light.glsl`` of a host's `program` reads, and bind it to `unit` and the next two.
 
-        The last is left alone where the program does not ask for other lights.
+        The last is left alone where the program does not ask for other lights. A box that has moved on since
+        has left its light in its place in the world.
         """
         give_all_light(self.device, program, unit, prefix)
-        sun, grid, fire = self.on_surfaces, fluid.grid, self._fire if self._look.fire is not None else None
+        grid, scrolled = self._stood
+        sun, fire = self.on_surfaces, self._fire if self._look.fire is not None else None
         sun.layers.use(unit)
         values: dict[str, Any] = {
             **sun.told(f"{prefix}_sun", unit),
@@ -221,7 +229,7 @@ class Lighting:
         }
         if fire is not None:
             fire.glow.front.use(unit + 1)
-            lag = (n % fire.size for n in fluid.scrolled)
+            lag = (n % fire.size for n in scrolled)
             values |= {
                 f"{prefix}_glow_extent": fire.glow.layout.texel_grid,
                 f"{prefix}_glow_tiles": fire.glow.layout.columns,
@@ -230,7 +238,7 @@ class Lighting:
         others = self._others_past if self._walked_past else self._others
         if self._look.lights and others is not None and asks_for_lamps(program, prefix):
             others.field.front.use(unit + 2)
-            values |= others.told(prefix, fluid, self._look.lights)
+            values |= others.told(prefix, grid, scrolled, self._look.lights)
         give(program, {**values, f"{prefix}_sun_layers": unit})
 
     def release(self) -> None:

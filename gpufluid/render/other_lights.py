@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,14 +127,16 @@ class OtherLights:
         }
         give(program, values)
 
-    def told(self, prefix: str, fluid: FluidLike, lights: Sequence[Light | PointLight]) -> dict[str, Any]:
+    def told(
+        self, prefix: str, grid: Grid, scrolled: Iterable[int], lights: Sequence[Light | PointLight]
+    ) -> dict[str, Any]:
         """What tells ``host/light.glsl`` where the lights are, and how what is left of them lies."""
         places = np.zeros((4, 4), np.float32)
-        places[: len(lights)] = rows_of(lights, fluid.grid).places
+        places[: len(lights)] = rows_of(lights, grid).places
         return {
             f"{prefix}_lamps_extent": self.field.layout.texel_grid,
             f"{prefix}_lamps_tiles": (self.field.layout.columns, len(lights)),
-            f"{prefix}_lamps_lag": tuple(n % 2 for n in fluid.scrolled),
+            f"{prefix}_lamps_lag": tuple(n % 2 for n in scrolled),
             f"{prefix}_lamp_places": places.tobytes(),
         }
 

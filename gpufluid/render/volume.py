@@ -282,9 +282,9 @@ class VolumeRenderer(Guest):
         with keeping(self.ctx, "VolumeRenderer.give"):
             if self._unwalked is not None:
                 self._walk(fluid, self._unwalked)
-            self.lighting.walk_past_solids(fluid)
+            self.lighting.walk_past_solids(fluid, late=True)
         with lent(self.ctx, units):
-            self.lighting.give(known, fluid, unit, prefix)
+            self.lighting.give(known, unit, prefix)
 
     def prepare(self, fluid: FluidLike, look: Look, shadows: ShadowMap | None = None) -> None:
         """Walk the light of `look` through the smoke: all that does not depend on the camera.
