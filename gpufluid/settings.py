@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from inspect import iscoroutinefunction, isgeneratorfunction
 from typing import Any
 
 from gpufluid import rules
@@ -113,12 +114,18 @@ class Settings(rules.Ruled):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        own = not isinstance(self.pressure, type) and callable(getattr(self.pressure, "solve", None))
+        solve = getattr(self.pressure, "solve", None)
+        own = not isinstance(self.pressure, type) and callable(solve)
         if not isinstance(self.pressure, SOLVERS) and not own:
             names = ", ".join(solver.__name__ for solver in SOLVERS)
             raise GpufluidError(
                 f"Settings.pressure must be one of gf.{names}, made with (), or an object with a method "
                 f"solve(problem), got {self.pressure!r}"
+            )
+        if isgeneratorfunction(solve) or iscoroutinefunction(solve):  # a call would run nothing of it
+            raise GpufluidError(
+                f"Settings.pressure: solve(problem) of {type(self.pressure).__name__} must return when it has "
+                "solved, without yield or async"
             )
         if self.combustion is not None and not isinstance(self.combustion, Combustion):
             raise GpufluidError(

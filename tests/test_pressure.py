@@ -887,6 +887,24 @@ def test_in_two_dimensions_nothing_comes_in_at_front_or_back(backend: str, rng: 
     np.testing.assert_array_equal(*ends)
 
 
+def test_a_solver_of_a_programs_that_would_never_run_is_refused() -> None:
+    """Calling a generator, or a coroutine, runs nothing of it, and the flow would never be projected."""
+
+    class Yields:
+        def solve(self, problem: Any) -> Any:
+            yield problem
+
+    class Waits:
+        async def solve(self, problem: Any) -> None:
+            pass
+
+    for solver in (Yields(), Waits()):
+        with pytest.raises(
+            gf.GpufluidError, match=r"Settings\.pressure: solve\(problem\) of (Yields|Waits) must"
+        ):
+            gf.Settings(pressure=solver)  # type: ignore[arg-type]
+
+
 def test_wrong_solvers_are_refused() -> None:
     for wrong in ("multigrid", gf.Jacobi, SteepestDescent, 40, None):
         with pytest.raises(gf.GpufluidError, match=r"Settings.pressure must be one of gf.Jacobi, Chebyshev"):
