@@ -124,8 +124,8 @@ class Settings(rules.Ruled):
             )
         if isgeneratorfunction(solve) or iscoroutinefunction(solve):  # a call would run nothing of it
             raise GpufluidError(
-                f"Settings.pressure: solve(problem) of {type(self.pressure).__name__} must return when it has "
-                "solved, without yield or async"
+                f"Settings.pressure: solve(problem) of {type(self.pressure).__name__} must return when it "
+                "has solved, without yield or async"
             )
         if self.combustion is not None and not isinstance(self.combustion, Combustion):
             raise GpufluidError(
