@@ -344,7 +344,7 @@ class Solver:
         cells, empty = self.solids.cells, self.empty
         covered, self._covered = self._covered, False
         parts = self.parts(dt) if self.advection.in_volumes else 1
-        bare = self._uncovered and self.advection.in_volumes
+        bare = self._uncovered and self.solids.present and self.advection.in_volumes
         if empty.on:
             self.measure_speed()
         fastest, times = self.largest or self.speed, 2 * parts if bare else parts

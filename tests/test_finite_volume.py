@@ -75,6 +75,20 @@ def test_nothing_is_gained_or_lost(
 
 
 @pytest.mark.parametrize("backend", EVERYWHERE)
+def test_nothing_comes_through_walls_whatever_flow_is_written_there(
+    backend: str, rng: np.random.Generator
+) -> None:
+    """A rough flow that crosses them and that no step closes, for nothing solves for the velocity."""
+    with gf.Fluid(gf.Grid(CELLS, H), FREE, RULES, backend) as fluid:
+        fluid.velocity.write(rng.normal(size=fluid.velocity.read().shape))
+        fluid.density.write(rng.random(CELLS[::-1]))
+        start = fluid.density.read().sum(dtype=float)
+        for _ in range(5):
+            fluid.step(0.07)
+        assert fluid.density.read().sum(dtype=float) == pytest.approx(start, rel=3e-6)
+
+
+@pytest.mark.parametrize("backend", EVERYWHERE)
 @pytest.mark.parametrize("crossed", [0.9, 2.6])
 def test_no_value_leaves_the_bounds_of_the_start(
     crossed: float, backend: str, rng: np.random.Generator
@@ -269,6 +283,33 @@ def test_a_piston_pushes_on_what_is_before_it(speed: float, backend: str) -> Non
         after, solid = fluid.density.read(), fluid.solid.read()
     assert not after[solid > 0.5].any()
     assert after.sum() == pytest.approx(smoke.sum(), rel=0.05)
+
+
+@pytest.mark.parametrize("backend", EVERYWHERE)
+def test_a_solid_that_comes_in_pushes_on_what_is_in_the_box(backend: str) -> None:
+    """Through an open side, by 1.5 cells a step in two parts: no clean air from beyond comes before it."""
+    with gf.Fluid(
+        gf.Grid((12, 4, 3), 1.0), FREE.but(left=gf.Open(), right=gf.Open()), RULES, backend
+    ) as fluid:
+        piston = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(20.0, 9.0, 9.0)), (22.2, 2.0, 1.5)))
+        fluid.step(1e-9)  # there
+        fluid.velocity.write(np.tile([-1.5, 0.0, 0.0], (4, 5, 13, 1)))
+        fluid.density.write(np.ones((3, 4, 12)))
+        for step in range(1, 6):
+            piston.position = (22.2 - 1.5 * step, 2.0, 1.5)
+            fluid.step(1.0)
+        np.testing.assert_allclose(fluid.density.read() + fluid.solid.read(), 1.0, rtol=1e-5)
+
+
+def test_a_box_that_has_moved_may_lose_its_last_solid() -> None:
+    with gf.Fluid(gf.Grid(CELLS, H), OPEN, RULES, "numpy") as fluid:
+        fluid.density.write(np.ones(CELLS[::-1]))
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.1), (0.5, 0.45, 0.35)))
+        fluid.step(0.1)
+        fluid.scroll((1, 0, 0))
+        fluid.obstacles.remove(ball)
+        fluid.step(0.1)
+        assert fluid.density.read()[:, :, :10].min() == 1.0
 
 
 def test_steps_turn_the_axes_round_and_a_saved_fluid_goes_on_by_them(

@@ -64,10 +64,6 @@ void kernel(ivec3 cell) {
     vec4 row[7];
     float flow[4];  // through the faces of the cells beside this one, and of this
     for (int n = 0; n < 7; ++n) row[n] = in_row(cell, (n - 3) * along);
-#if COVERED
-    bool solid = row[3].w < 0.0;  // takes nothing from the fluid on its other side
-    for (int n = 0; n < 7; ++n) row[n].w = solid ? max(-row[n].w, 0.0) : abs(row[n].w);
-#endif
     for (int n = 0; n < 4; ++n) flow[n] = through(cell, (n - 1) * along, along);
     if (!periodic[axis]) {  // beyond a side is what it brings, or nothing
         int before = cell[axis], after = cells[axis] - 1 - before;
@@ -76,9 +72,15 @@ void kernel(ivec3 cell) {
             if (before < n + 1) row[2 - n] = low;
             if (after < n + 1) row[4 + n] = high;
         }
-        if (before == 0) flow[0] = 0.0;
-        if (after == 0) flow[3] = 0.0;
+        for (int n = 0; n < 2; ++n) {  // and none goes through a wall, whatever flow was written there
+            if (before < n || before == n && low.w == 0.0) flow[1 - n] = 0.0;
+            if (after < n || after == n && high.w == 0.0) flow[2 + n] = 0.0;
+        }
     }
+#if COVERED
+    bool solid = row[3].w < 0.0;  // takes nothing from the fluid on its other side
+    for (int n = 0; n < 7; ++n) row[n].w = solid ? max(-row[n].w, 0.0) : abs(row[n].w);
+#endif
     bool up = flow[1] > 0.0;
     float comes = flow[1] * (up ? given(row[2].w, flow[0], flow[1]) : given(row[3].w, flow[1], flow[2]));
     vec3 change = crossing(comes, up ? row[0] : row[5], up ? row[1] : row[4], up ? row[2] : row[3],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpufluid.boundaries import Wall
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
 from gpufluid.reference.advection import brought, faded
@@ -36,6 +37,12 @@ def _flows(grid: Grid, variant: Variant, velocity: Array, axis: int, dt: float) 
     if not around:
         np.moveaxis(flows[0], 2 - axis, 0)[0] = 0.0
         np.moveaxis(flows[3], 2 - axis, 0)[-1] = 0.0
+        for high in (False, True):
+            if isinstance(variant.boundaries.sides[2 * axis + high], Wall):  # whatever was written there
+                for by, flow in zip((-1, 0, 1, 2), flows, strict=True):
+                    face = n - by if high else -by
+                    if 0 <= face < n:
+                        np.moveaxis(flow, 2 - axis, 0)[face] = 0.0
     return flows
 
 
