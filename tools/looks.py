@@ -37,7 +37,7 @@ def of(demo: str, frame: int, key: str, *values: object) -> Strip:
 
 
 STRIPS = {
-    "look_cells": Strip("smoke", 120, ((), (), ()), ((32, 48, 32), (64, 96, 64), (96, 144, 96))),
+    "look_cells": Strip("smoke", 120, ((), (), ()), ((26, 48, 26), (52, 96, 52), (78, 144, 78))),
     "look_confinement": of("smoke", 120, "settings.vorticity_confinement", 0.0, 0.7, 8.0),
     "look_turbulence": of("incense", 90, "forces[0].strength", 0.0, 0.5, 1.5),
     "look_advection": of(
