@@ -234,9 +234,9 @@ class VelocityField(StoredField):
     def write(self, values: ArrayLike) -> None:
         """Set it from `values` [nz + 1, ny + 1, nx + 1, 3].
 
-        In the next step or `project`, faces of walls and solids get the wall's velocity, whatever is given.
-        Ignored are values where there is no face, those of z in a box one cell deep, and the high side of a
-        periodic box, which is its low side.
+        In the next `project`, or step that solves for it, faces of walls and solids get the wall's velocity,
+        whatever is given. Ignored are values where there is no face, those of z in a box one cell deep, and
+        the high side of a periodic box, which is its low side.
 
         Raises GpufluidError for another shape, a number that is not finite, or while a step is under way.
         """

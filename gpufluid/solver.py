@@ -348,6 +348,8 @@ class Solver:
         if empty.on:
             self.measure_speed()
         fastest, times = self.largest or self.speed, 2 * parts if bare else parts
+        if self.advection.in_volumes:
+            times += 1  # how much fluid empty cells hold between two axes counts in those beside them
         with empty.carrying(dt / parts, times, s, colors, fastest, *self.advection.cells):
             if bare:
                 self._uncover(cells, parts)
