@@ -28,7 +28,7 @@ class Strip(NamedTuple):
     demo: str
     frame: int
     changes: tuple[tuple[str, ...], ...]
-    cells: tuple[tuple[int, int, int] | None, ...] = (None, None, None)
+    cells: tuple[tuple[int, int, int] | None, ...] = (None,) * 4
 
 
 def of(demo: str, frame: int, key: str, *values: object) -> Strip:
@@ -41,7 +41,13 @@ STRIPS = {
     "look_confinement": of("smoke", 120, "settings.vorticity_confinement", 0.0, 0.7, 8.0),
     "look_turbulence": of("incense", 90, "forces[0].strength", 0.0, 0.5, 1.5),
     "look_advection": of(
-        "incense", 90, "settings.advection", "semi-lagrangian", "maccormack", "monotone-cubic"
+        "incense",
+        90,
+        "settings.advection",
+        "semi-lagrangian",
+        "maccormack",
+        "monotone-cubic",
+        "finite-volume",
     ),
     "look_noise": of("smoke", 120, "emitters[0].noise", 0.0, 0.5, 0.95),
     "look_cooling": of("smoke", 120, "settings.cooling", 0.2, 0.7, 5.0),
