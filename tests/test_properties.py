@@ -347,6 +347,8 @@ def check(scene: dict[str, Any], cells: tuple[int, int, int], steps: int, backen
                 continue
             velocity, density, heat = fluid.velocity.read(), fluid.density.read(), fluid.temperature.read()
             open_ = fluid.solid.read() < 0.5
+            if rules.advection == "finite-volume":  # amounts gather where more comes in than can go out
+                densest = max(densest, float(density.max()))
             push = rules.buoyancy * reach + rules.weight * densest
             assert np.isfinite(velocity).all(), n
             # confinement is at most eps h |curl| <= 4 sqrt(3) eps |u|: it feeds whatever turns, for ever
