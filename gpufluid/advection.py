@@ -18,10 +18,8 @@ CELLS = {
     "bfecc": (("cell", "forward"), ("cell", "compensated")),
     "finite-volume": (("cell", "between axes"),),
 }
-IN_PLACE = (
-    "reflected",
-    "between axes",
-)  # forces push the one, the middle one of three axes carries the other
+# those that are written from themselves: forces push the one, the second of three axes carries the other
+IN_PLACE = ("reflected", "between axes")
 
 
 def _interpolating(variant: Variant, scheme: str) -> Variant:
@@ -142,7 +140,7 @@ class Advection:
         fading = (math.exp(-rules.density_dissipation * dt), math.exp(-rules.cooling * dt), 1.0)
         ambient = rules.ambient_temperature
         if self.in_volumes:
-            self._transport(dt, variant, parts, (1.0, 0.0, 1.0), fading, ambient, scalars, velocity)
+            self._transport(dt, variant, (1.0, 0.0, 1.0), fading, ambient, scalars, velocity, parts)
         else:
             self._carry_cells(dt, variant, cells, fading, ambient, scalars, velocity)
 
@@ -159,7 +157,7 @@ class Advection:
         """Carry red, green and blue along the velocity, and let them fade as density does."""
         fading = (math.exp(-self.settings.density_dissipation * dt),) * 3
         if self.in_volumes:
-            self._transport(dt, variant, parts, (1.0, 1.0, 1.0), fading, 0.0, colors, velocity)
+            self._transport(dt, variant, (1.0, 1.0, 1.0), fading, 0.0, colors, velocity, parts)
         else:
             self._carry_cells(dt, variant, cells, fading, 0.0, colors, velocity)
 
@@ -178,31 +176,25 @@ class Advection:
         self,
         dt: float,
         variant: Variant,
-        parts: int,
         amounts: tuple[float, float, float],
         fading: tuple[float, float, float],
         ambient: float,
         scalars: FieldStore,
         velocity: FieldStore,
+        parts: int,
     ) -> None:
         """Carry three values of cells in finite volumes; amounts: 1 for each that is one, 0 for others."""
         run, axes = self.backend.kernel("transport_scalars", variant), range(self.backend.grid.dimensions)
+        flow = {"velocity": velocity, "dt": dt / parts, "amounts": amounts, "ambient": ambient}
         between = self._scratch["cell", "between axes"]
         for part in range(parts):
-            keep = fading if part == parts - 1 else (1.0, 1.0, 1.0)
-            rules = {
-                "velocity": velocity,
-                "dt": dt / parts,
-                "amounts": amounts,
-                "keep": keep,
-                "ambient": ambient,
-            }
+            flow["keep"] = fading if part == parts - 1 else (1.0, 1.0, 1.0)
             order = axes if (part + self.turn) % 2 == 0 else axes[::-1]
             latest = scalars
             for axis in order:
                 ends = axis == order[-1]
                 carried = scalars if ends else between
-                run(carried=carried, scalars=latest, axis=axis, ends=int(ends), **rules)
+                run(carried=carried, scalars=latest, axis=axis, ends=int(ends), **flow)
                 latest = carried
 
     def _carry_cells(

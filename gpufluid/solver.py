@@ -239,14 +239,10 @@ class Solver:
 
     def _uncover(self, cells: Cells, times: int) -> None:
         """Fill cells that solids have left, `times` deep with what is beside them."""
-        uncover, colors, ambient = (
-            self.advection.uncover,
-            self.colors.field,
-            self.settings.ambient_temperature,
-        )
+        uncover, ambient = self.advection.uncover, self.settings.ambient_temperature
         uncover(self.variant, cells, times, ambient, scalars=self.scalars)
-        if colors is not None:
-            uncover(self.color_variant, cells, times, 0.0, scalars=colors)
+        if self.colors.field is not None:
+            uncover(self.color_variant, cells, times, 0.0, scalars=self.colors.field)
 
     def check_obstacles(self) -> None:
         """Raise GpufluidError where the pressure solver takes no obstacles."""
@@ -348,8 +344,8 @@ class Solver:
         if empty.on:
             self.measure_speed()
         fastest, times = self.largest or self.speed, 2 * parts if bare else parts
-        if self.advection.in_volumes:
-            times += 1  # how much fluid empty cells hold between two axes counts in those beside them
+        if self.advection.in_volumes:  # how much fluid empty cells hold between two axes counts beside them
+            times += 1
         with empty.carrying(dt / parts, times, s, colors, fastest, *self.advection.cells):
             if bare:
                 self._uncover(cells, parts)
@@ -423,9 +419,8 @@ class Solver:
     def max_speed(self) -> float:
         """Largest speed, m/s: no less than the true one, and more by at most the change over four cells."""
         blocks = self._speeds()
-        return float(
-            np.linalg.norm(blocks[..., :3], axis=-1).max() if self.largest is None else blocks[..., 3].max()
-        )
+        whole = np.linalg.norm(blocks[..., :3], axis=-1) if self.largest is None else blocks[..., 3]
+        return float(whole.max())
 
     def parts(self, dt: float) -> int:
         """In how many parts of `dt`, up to MOST_PARTS, the flow crosses at most a cell along any axis."""
