@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gpufluid.errors import GpufluidError, script_line
+from gpufluid.grid import Grid
 
 
 @dataclass(frozen=True)
@@ -23,19 +24,32 @@ class Said:
     made: Any
 
 
+@dataclass(frozen=True)
+class BoxGrid:
+    """What a description says of the grid of a box.
+
+    gpu_cells: those it has on a GPU, if others. on_gpu: whether the scene was built for one.
+    """
+
+    grid: Grid
+    gpu_cells: tuple[int, int, int] | None
+    on_gpu: bool
+
+
 class Provenance:
     """What a scene knows of the file it was read from, and of what would be written of it.
 
     file: None where it was read from none. update: that of the scene that does what a description says; None:
-    nothing changes with time. places: parts of a description, with where they are in it. told: what that said
-    when it was read or written last, as `scene_saving` has it. follow: lets a field, given by its name, of
-    another thing change with time as that of a thing does.
+    nothing changes with time. places: parts of a description, with where they are in it. grids: of its boxes,
+    in their order. told: what that said when it was read or written last, as `scene_saving` has it. follow:
+    lets a field, given by its name, of another thing change with time as that of a thing does.
     """
 
     def __init__(self) -> None:
         self.file: Path | None = None
         self.update: Callable[[Any, float], None] | None = None
         self.places: list[tuple[Any, str]] = []
+        self.grids: list[BoxGrid] = []
         self.told: Any = None
         self.follow: Callable[[Any, Any, str], None] = lambda thing, other, name: None
         self._said: dict[tuple[int, str], Said] = {}

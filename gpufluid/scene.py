@@ -185,7 +185,8 @@ class Scene:
         ctx: the GL context it lives in; None: one of its own. changes: assignments that override the file, as
         in "settings.viscosity=0.001" (of a script: parameters of its function). cells: of the first grid, or,
         of a description, for each grid its own or None; a box stays as wide or as high as it was, whichever
-        is more, on its floor and round its middle. backend: as in `Fluid`.
+        is more, on its floor and round its middle. Where none are given, those of the file count: its
+        `gpu_cells` on a GPU, else its `cells`. backend: as in `Fluid`.
         Raises SceneError naming the file, the place in it and what was expected there; for what a script
         raises, then or later, the line. A script is Python and may do anything: run only those you trust. A
         description runs nothing.

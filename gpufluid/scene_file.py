@@ -22,6 +22,7 @@ from gpufluid.errors import GpufluidError, SceneError, ShapeWarning, near, short
 from gpufluid.files import open_plain, readable
 from gpufluid.fluid import Fluid, check_together
 from gpufluid.grid import Grid
+from gpufluid.provenance import BoxGrid
 from gpufluid.scene import Cells, Scene, box_names, direction_of_view
 from gpufluid.scene_parts import Builder
 from gpufluid.scene_saving import note_description
@@ -325,10 +326,7 @@ def _fluid(
     backend: str,
 ) -> Fluid:
     """The fluid of one container, with all that is in it."""
-    grid = builder.make(box.grid, f"{prefix}grid")
-    if cells is not None:
-        with builder.at(f"{prefix}grid"):
-            grid = of_other_cells(grid, cells)
+    grid = _grid(builder, box.grid, f"{prefix}grid", ctx, cells, backend)
     sides = _sides(builder, box.sides, f"{prefix}sides")
     builder.cells = grid.cells
 
@@ -351,6 +349,33 @@ def _fluid(
         fluid.release()
         raise
     return fluid
+
+
+def _grid(builder: Builder, table: Any, place: str, ctx: Any, cells: Cells | None, backend: str) -> Grid:
+    """The grid of one box, in the `cells` asked for, or else on a GPU in those that its table has for one."""
+    gpu_cells: Cells | None = builder.given(table).get("gpu_cells")
+    grid: Grid = builder.make(schema().msgspec.structs.replace(table, gpu_cells=schema().unset), place)
+    on_gpu = False
+    if gpu_cells is not None:
+        with builder.at(f"{place}.gpu_cells"):  # looked at without a GPU as well
+            finer = of_other_cells(grid, gpu_cells)
+            if finer.dimensions != grid.dimensions:
+                deep = "one cell" if grid.dimensions == 2 else "several cells"
+                raise GpufluidError(f"must be {deep} deep, as cells are, got {gpu_cells}")
+        on_gpu = backend != "numpy" and _has_gpu(ctx)
+        cells = cells or (gpu_cells if on_gpu else None)
+    builder.provenance.grids.append(BoxGrid(grid, gpu_cells, on_gpu))
+    if cells is None:
+        return grid
+    with builder.at(place):
+        return of_other_cells(grid, cells)
+
+
+def _has_gpu(ctx: Any) -> bool:
+    """Whether OpenGL in `ctx`, or here, runs on a GPU."""
+    from gpufluid.gl.contexts import is_software  # without it numpy needs no OpenGL
+
+    return not is_software(ctx)
 
 
 def _fill(fluid: Fluid, builder: Builder, box: Any, prefix: str) -> None:

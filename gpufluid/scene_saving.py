@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import filecmp
 import os
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,8 @@ from gpufluid.combustion import Combustion
 from gpufluid.errors import GpufluidError
 from gpufluid.files import readable, whole_file
 from gpufluid.fluid import Fluid
-from gpufluid.grid import Grid
 from gpufluid.mesh import Mesh
-from gpufluid.provenance import Said
+from gpufluid.provenance import BoxGrid, Said
 from gpufluid.scene import EYE, Scene, direction_of_view
 from gpufluid.scene_schema import (
     FORCE_KINDS,
@@ -57,10 +56,7 @@ def save_description(
     for the scene's own file where its text cannot be changed in place.
     """
     target = Path(path)
-    read = [thing for thing, _ in scene.provenance.places if isinstance(thing, Grid)]
-    grids = [fluid.made for fluid in scene.fluids]  # where they are when the scene begins
-    grids = [read[n] if n in cells_as_read else grid for n, grid in enumerate(grids)]
-    told = _Told.of(scene, grids)
+    told = _Told.of(scene, cells_as_read)
     brief = told.brief()
     _check_files(brief, scene, target)
     before, text = scene.provenance.told, None
@@ -87,7 +83,7 @@ def note_description(scene: Scene, text: bytes, given: dict[str, Any]) -> None:
     That is what stays of the text when the scene is saved. given: with changes to it, if any.
     """
     try:
-        told = _Told.of(scene, [thing for thing, _ in scene.provenance.places if isinstance(thing, Grid)])
+        told = _Told.of(scene, range(len(scene.fluids)))
     except GpufluidError:
         return  # it is written anew, then
     told.text, told.given = text.decode("utf-8"), given
@@ -107,9 +103,9 @@ class _Told:
         self.given: dict[str, Any] | None = None
 
     @classmethod
-    def of(cls, scene: Scene, grids: Sequence[Grid] = ()) -> _Told:
-        """Of `scene` now; grids: those that its boxes have in truth. Raises GpufluidError."""
-        return cls(_values(scene, True, grids), _values(scene, False, grids))
+    def of(cls, scene: Scene, cells_as_read: Container[int] = ()) -> _Told:
+        """Of `scene` now; cells_as_read: see `save_description`. Raises GpufluidError."""
+        return cls(_values(scene, True, cells_as_read), _values(scene, False, cells_as_read))
 
     def brief(self) -> dict[str, Any]:
         """The plain values as a description of their own."""
@@ -177,7 +173,7 @@ def is_script(scene: Scene) -> bool:
     return scene.story is not None or scene.update not in (None, scene.provenance.update)
 
 
-def _values(scene: Scene, every: bool, grids: Sequence[Grid] = ()) -> dict[str, Any]:
+def _values(scene: Scene, every: bool, cells_as_read: Container[int]) -> dict[str, Any]:
     """What `scene` is now, with its boxes in a list of their own; see `_Told`."""
     if is_script(scene):
         raise GpufluidError(
@@ -191,8 +187,7 @@ def _values(scene: Scene, every: bool, grids: Sequence[Grid] = ()) -> dict[str, 
         out["title"] = scene.title
     out |= {name: value for name, usual in plain.items() if (value := getattr(scene, name)) != usual or every}
     out |= {name: value for name in ("frames", "floor") if (value := getattr(scene, name)) is not None}
-    made = grids or [fluid.made for fluid in scene.fluids]  # where they are when the scene begins
-    out["boxes"] = [writer.container(*each) for each in zip(scene.fluids, made, strict=True)]
+    out["boxes"] = [writer.container(fluid, n, n in cells_as_read) for n, fluid in enumerate(scene.fluids)]
     for name in LOOKS[:-2]:
         thing = getattr(scene, name)
         if thing is not None:
@@ -243,11 +238,11 @@ class _Writer:
         self.scene, self.every = scene, every
         self.names = {id(thing): name for name, thing in scene.names.items()}
 
-    def container(self, fluid: Fluid, grid: Grid) -> dict[str, Any]:
-        """One fluid, made with that `grid`, and all that is in it."""
+    def container(self, fluid: Fluid, box: int, cells_as_read: bool) -> dict[str, Any]:
+        """One fluid, in the box of that number, and all that is in it."""
         out: dict[str, Any] = {
             "name": self.names.get(id(fluid)),
-            "grid": self.table(grid),
+            "grid": self._grid(fluid, box, cells_as_read),
             "settings": self.table(fluid.settings, owner=fluid),
             "sides": self._sides(fluid),
             "emitters": [self.listed(emitter) for emitter in fluid.emitters],
@@ -255,6 +250,16 @@ class _Writer:
             "forces": [self._force(force) for force in fluid.forces],
         }
         return {THING: fluid} | {name: value for name, value in out.items() if value}
+
+    def _grid(self, fluid: Fluid, box: int, as_read: bool) -> dict[str, Any]:
+        """The grid of a box where it is when the scene begins: on a GPU other cells are those for a GPU."""
+        known = self.scene.provenance.grids
+        read = known[box] if box < len(known) else BoxGrid(fluid.made, None, False)
+        cells = read.gpu_cells
+        if cells is not None and read.on_gpu and not as_read:
+            cells = fluid.made.cells
+        grid = read.grid if as_read or read.on_gpu else fluid.made
+        return self.table(grid) | ({} if cells is None else {"gpu_cells": list(cells)})
 
     def _sides(self, fluid: Fluid) -> dict[str, Any]:
         """All six; unless every, the most usual one for all not named, and nothing for plain walls."""

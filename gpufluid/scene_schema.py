@@ -163,7 +163,8 @@ class Schema:
     def _scene(self) -> Any:
         """The whole description."""
         forms = [self._table_of(kind, tag) for tag, kind in FORM_KINDS.items()]
-        grid, contents = self._table_of(Grid, moving=False), self._contents(forms)
+        grid = self._table_of(Grid, moving=False, gpu_cells=tuple[int, int, int])
+        contents = self._contents(forms)
         background = str | Triple | self.plate
         container = self._table("Container", [self._optional("name", str), ("grid", grid), *contents])
         return self._table(

@@ -16,6 +16,7 @@ from PIL import Image
 from saving import description_of, saved
 
 import gpufluid as gf
+from gpufluid import scene_file
 from gpufluid.app import orbit, scene_maker
 from gpufluid.app.demos import demo_file, demo_names
 from gpufluid.app.edits import Addition, History, Regrid, Removal, blow, strengthen, value_at
@@ -363,6 +364,33 @@ def test_how_long_it_lasts_stays_in_frames(tmp_path: Path) -> None:
     History().change(scene, ("dt",), 0.05)
     saved(scene, path)
     assert path.read_text() == "duration = 3.0 # s\ndt = 0.05\n[grid] # cells\ncells = [4, 4, 4]\n"
+    scene.release()
+
+
+def test_cells_on_a_gpu_and_without_one_are_saved_apart(
+    ctx: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rebuild changes those of the machine it is made on."""
+    path, text = tmp_path / "a.toml", "[grid] # cells\ncells = [4, 6, 4]\ngpu_cells = [8, 12, 8] # finer\n"
+
+    def after(cells: Any = None) -> str:
+        """What is saved of the scene with those `cells`."""
+        path.write_text(text)
+        scene = gf.Scene.load(path, ctx, cells=cells)
+        save_description(scene, path, overwrite=True)
+        scene.release()
+        return path.read_text()
+
+    monkeypatch.setattr(scene_file, "_has_gpu", lambda where: False)
+    assert after() == text
+    assert after((2, 3, 2)) == text.replace("4, 6, 4", "2, 3, 2") + "cell_size = 2.0\n"
+    monkeypatch.setattr(scene_file, "_has_gpu", lambda where: where is ctx)
+    assert after() == text
+    assert after((6, 9, 6)) == text.replace("8, 12, 8", "6, 9, 6")
+    path.write_text(text)
+    scene = gf.Scene.load(path, ctx, cells=(6, 9, 6))
+    save_description(scene, tmp_path / "b.toml", cells_as_read=(0,))
+    assert (tmp_path / "b.toml").read_text() == text
     scene.release()
 
 

@@ -471,6 +471,8 @@ def test_yes_and_no_in_either_language(full: Path, word: str) -> None:
         ("camera.fov={keys=[[1,2]],formula='t'}", "camera.fov: a value over time must have either keys or a"),
         ("grid.cells=[1,2]", "grid.cells: expected array of length 3, got 2"),
         ("grid.cells=[0,2,2]", "grid: Grid.cells along x must be a whole number >= 1"),
+        ("grid.gpu_cells=[8,0,8]", "grid.gpu_cells: Grid.cells along y must be a whole number >= 1"),
+        ("grid.gpu_cells=[8,8,1]", "grid.gpu_cells: must be several cells deep, as cells are"),
         (
             "grid.cells=[90000,90000,90000]",
             "grid: a fluid of 90000 x 90000 x 90000 cells takes about 2.19e.08 GB of memory",
@@ -645,6 +647,26 @@ def test_a_path_of_windows_in_a_scene_is_told_of(tmp_path: Path, name: str) -> N
     path.write_text(f"[grid]\ncells = [4, 4, 4]\n[[obstacles]]\nshape = {{ kind = 'mesh', file = {name} }}\n")
     with pytest.raises(gf.SceneError, match=r"obstacles\[0\].shape: there is no file .*told apart by /"):
         gf.Scene.load(path, backend="numpy")
+
+
+def test_cells_for_a_gpu_are_those_on_one_alone(
+    ctx: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(
+        "[grid]\ncells = [4, 6, 4]\ncell_size = 0.5\norigin = [-1, 0, -1]\ngpu_cells = [8, 12, 8]\n"
+    )
+
+    def cells(where: Any = ctx, **options: Any) -> Any:
+        with gf.Scene.load(path, where, **options).fluid as fluid:
+            assert (fluid.grid.size, fluid.grid.origin) == ((2.0, 3.0, 2.0), (-1.0, 0.0, -1.0))
+            return fluid.grid.cells
+
+    assert cells() == ((4, 6, 4) if gf.is_software(ctx) else (8, 12, 8))
+    monkeypatch.setattr(scene_file, "_has_gpu", lambda where: where is ctx)
+    assert cells() == (8, 12, 8)
+    assert cells(cells=(2, 3, 2)) == (2, 3, 2)
+    assert cells(None, backend="numpy") == (4, 6, 4)
 
 
 @pytest.mark.parametrize("cells", [(10, 20, 10), (20, 40, 20), (16, 16, 16), (8, 20, 30), (40, 10, 20)])

@@ -19,7 +19,8 @@ floor = 0.0          # height of the ground that catches the shadow
 
 [grid]
 cells = [48, 72, 48]     # more cells and a smaller cell_size give more detail, and take longer
-cell_size = 0.0208       # edge of a cell: the box is cells times cell_size
+gpu_cells = [96, 144, 96]   # in their place on a GPU, in the same box
+cell_size = 0.0208       # edge of one of the cells: the box is cells times cell_size
 origin = [-0.5, 0.0, -0.5]
 
 [sides]                  # left, right (x), bottom, top (y), back, front (z); "all" is for the rest
