@@ -116,11 +116,15 @@ def test_it_draws_those_named(gallery: Any, tmp_path: Path, monkeypatch: pytest.
 def test_the_end_of_a_moving_picture_turns_into_its_beginning(
     gallery: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A demo that is as bright as its frame says."""
+    """A demo that is as bright as its frame says; in the cells of a GPU if they are asked for."""
+    asked: list[dict[str, Any]] = []
+
+    def run(demo: str, size: tuple[int, int], wanted: range, **options: Any) -> Any:
+        asked.append(options)
+        return (np.full((1, 1, 3), n, np.uint8) for n in wanted)
+
     monkeypatch.setattr(gallery, "FADE", 3)
-    monkeypatch.setattr(
-        gallery, "run", lambda demo, size, wanted: (np.full((1, 1, 3), n, np.uint8) for n in wanted)
-    )
+    monkeypatch.setattr(gallery, "run", run)
 
     def shades(first: int, last: int) -> list[int]:
         return [int(picture.max()) for picture in gallery.moving(gallery.Moving("", first, last))]
@@ -128,12 +132,15 @@ def test_the_end_of_a_moving_picture_turns_into_its_beginning(
     # three frames come in by a quarter, a half and three quarters: those before the first, or the first
     assert shades(100, 140) == [*range(100, 138), 128, 118, 109]  # of 138, 139, 140 and 97, 98, 99
     assert shades(1, 41) == [*range(1, 39), 30, 20, 11]
+    gallery.moving(gallery.Moving("colours", 1, 9, finer=True))
+    assert asked == [{}, {}, {"cells": (112, 168, 112)}]
 
 
 def test_it_tells_what_they_show(gallery: Any, capsys: pytest.CaptureFixture[str]) -> None:
     gallery.main(["--list", "plume", "candle"])
     told = capsys.readouterr().out
-    assert re.search(r"plume.webp +demo plume, frames \d+ to \d+, 768 x 432\n", told)
+    assert re.search(r"plume.webp +demo plume, frames \d+ to \d+, 768 x 432, in a GPU's cells\n", told)
+    assert gallery.gpu_cells("plume") == (84, 144, 84)  # of a script; of a description see above
     assert re.search(r"gallery/candle.jpg +demos/candle.py *\n", told)
     with pytest.raises(SystemExit):
         gallery.main(["--list", "camp_fire"])
