@@ -141,6 +141,8 @@ def _change(given: dict[str, Any], change: str, path: Path) -> None:
             raise SceneError(f"{told}: there are no {key}")
         if following is None:
             place[key] = value
+            if key == "cells":  # with a GPU as without
+                place.pop("gpu_cells", None)
         elif isinstance(place, dict):
             place = place.setdefault(key, {})
         else:

@@ -666,6 +666,8 @@ def test_cells_for_a_gpu_are_those_on_one_alone(
     monkeypatch.setattr(scene_file, "_has_gpu", lambda where: where is ctx)
     assert cells() == (8, 12, 8)
     assert cells(cells=(2, 3, 2)) == (2, 3, 2)
+    assert cells(changes=["grid.gpu_cells=[6, 9, 6]"]) == (6, 9, 6)
+    assert cells(changes=["grid.cells=[2, 3, 2]", "grid.cell_size=1"]) == (2, 3, 2)
     assert cells(None, backend="numpy") == (4, 6, 4)
 
 
