@@ -27,7 +27,8 @@ def main() -> None:
     world = World(ctx, gf.glsl("light"))
 
     grid = gf.Grid((90, 48, 36), 1 / 30, origin=(-1.5, 0, -0.6))  # m
-    fluid = gf.Fluid(grid, settings=gf.Settings(vorticity_confinement=0.5), ctx=ctx)
+    rules = gf.Settings(advection="finite-volume", vorticity_confinement=0.5)
+    fluid = gf.Fluid(grid, settings=rules, ctx=ctx)
     for x in (-0.8, 0.0, 0.8):
         fluid.emitters.add(gf.Emitter(gf.Sphere((x, 0.1, 0), 0.12), density=6, temperature=1, noise=0.9))
     fluid.forces.add(gf.Turbulence(strength=0.3, size=0.4))

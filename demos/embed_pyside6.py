@@ -21,7 +21,8 @@ class View(QOpenGLWidget):
         self.world, self.frame = World(ctx, gf.glsl("light")), 0
 
         grid = gf.Grid((90, 48, 36), 1 / 30, origin=(-1.5, 0, -0.6))  # m
-        self.fluid = gf.Fluid(grid, settings=gf.Settings(vorticity_confinement=0.5), ctx=ctx)
+        rules = gf.Settings(advection="finite-volume", vorticity_confinement=0.5)
+        self.fluid = gf.Fluid(grid, settings=rules, ctx=ctx)
         for x in (-0.8, 0.0, 0.8):
             self.fluid.emitters.add(
                 gf.Emitter(gf.Sphere((x, 0.1, 0), 0.12), density=6, temperature=1, noise=0.9)
