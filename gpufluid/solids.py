@@ -297,10 +297,6 @@ class Solids:
         self._ways, self.pushing = [], False
         if dt is not None:
             self.reopened = False
-        if not (obstacles or state.voxels):
-            if dt is not None:
-                state.before, state.stepped = {}, ()
-            return False
         to_box = _to_box(self.backend.grid)
         places = {o: to_box @ o.matrix for o in obstacles}
         moving = dt is not None  # who only looks does not stop what moves
