@@ -142,6 +142,14 @@ def _bent(was: Mesh, now: Mesh) -> bool:
     return was is not now and was.family is now.family
 
 
+def _mark(obstacle: Obstacle) -> Mark:
+    """What the voxels of an obstacle are marked with."""
+    free = float(obstacle.slip == "free")
+    if obstacle.temperature is None:
+        return 0.0, 0.0, free, 0.0
+    return obstacle.temperature, obstacle.heating, free, 1.0
+
+
 def _pushing(shape: Shape, place: Matrix, motion: Matrix) -> Matrix:
     """`motion` [4, 4], place (m) to velocity (m/s), less what slides a shape `place`d there along itself.
 
@@ -246,11 +254,6 @@ class Solids:
         self._beside: dict[tuple[Shape, bytes], bool] = {}  # of what stood still at the last look
 
     @property
-    def _period(self) -> Triple:
-        """The edges of the box along the axes it repeats along."""
-        return periods(self.backend.grid, self.boundaries)
-
-    @property
     def present(self) -> bool:
         """True where there is an obstacle."""
         return bool(self.faces)
@@ -284,60 +287,55 @@ class Solids:
         """Cells: 1 inside, or None while there is no obstacle."""
         return self.cells.get("solid")
 
-    def update(self, obstacles: Sequence[Obstacle], dt: float | None) -> bool:
-        """Voxelize `obstacles` where they are now; return whether anything has changed.
+    def update(self, obstacles: Sequence[Obstacle], dt: float | None) -> None:
+        """Voxelize `obstacles` where they are now.
 
         dt: seconds since the last step, over which an obstacle came here from where it was. Where one has,
         `pushing`, `go_on` is to voxelize them. None only looks: what has come to another place since is at
         rest there.
         """
-        state = self._state
-        if self.on_way and dt is None:
-            return False
-        self._ways, self.pushing = [], False
-        if dt is not None:
-            self.reopened = False
+        looks, state = dt is None, self._state  # who only looks does not stop what moves
+        if looks and self.on_way:
+            return
         to_box = _to_box(self.backend.grid)
         places = {o: to_box @ o.matrix for o in obstacles}
-        moving = dt is not None  # who only looks does not stop what moves
-        shown = () if moving else {v.key for v in state.voxels}
-        known, self._beside = self._beside, {}
-        for obstacle in obstacles:
-            place = places[obstacle]
-            shape = obstacle.shape
-            last, before = state.before.get(obstacle, (shape, place))
-            came = was = None
-            if dt and isinstance(shape, Mesh) and isinstance(last, Mesh) and _bent(last, shape):
-                came, was = before, last
-            elif dt and not np.array_equal(before, place):
-                came = came_from(self.backend.grid, self.boundaries, shape, before, place)
-            key = shape, place.tobytes()
+        shown = {v.key for v in state.voxels} if looks else ()
+        known, self._beside, self._ways = self._beside, {}, []
+        for obstacle, place in places.items():
+            came, was = self._origin(obstacle, place, dt)
+            shape, key = obstacle.shape, (obstacle.shape, place.tobytes())
             if came is None and key not in shown and not any(self.backend.scrolled):
-                beside = known.get(key)
-                if beside is None:
-                    beside = _lies_beside(self.backend.grid, self.boundaries, shape, place)
-                self._beside[key] = beside
-                if beside:
+                if key not in known:
+                    known[key] = _lies_beside(self.backend.grid, self.boundaries, shape, place)
+                self._beside[key] = known[key]
+                if known[key]:
                     continue
-            self.pushing = self.pushing or came is not None
-            mark = 0.0, 0.0, float(obstacle.slip == "free"), 0.0
-            if obstacle.temperature is not None:
-                mark = obstacle.temperature, obstacle.heating, mark[2], 1.0
             surface = obstacle.surface_motion @ np.linalg.inv(to_box)
-            self._ways.append(Way(shape, place, surface, mark, came, was))
-        if moving:
-            state.before = {o: (o.shape, places[o]) for o in obstacles}
+            self._ways.append(Way(shape, place, surface, _mark(obstacle), came, was))
+        self.pushing = any(way.came is not None for way in self._ways)
+        if not looks:
+            state.before = {o: (o.shape, place) for o, place in places.items()}
         if self.pushing:
-            return True
+            return
         voxels = [way.voxelized(0.0, 1.0, 0.0) for way in self._ways]
-        changed = [v.told(moving) for v in voxels] != [v.told(moving) for v in state.voxels]
-        if changed:
+        if [v.told(not looks) for v in voxels] != [v.told(not looks) for v in state.voxels]:
             self._voxelize(voxels)
             state.uncovered = self.present
-        if moving:
+        if not looks:
             self.reopened = [v.key for v in voxels] != [v.key for v in state.stepped]
             state.stepped = state.voxels
-        return changed
+
+    def _origin(
+        self, obstacle: Obstacle, place: Matrix, dt: float | None
+    ) -> tuple[Matrix | None, Mesh | None]:
+        """Return what `Way` tells of how an obstacle came to `place` in `dt` seconds: `came` and `was`."""
+        shape = obstacle.shape
+        last, before = self._state.before.get(obstacle, (shape, place))
+        if dt and isinstance(shape, Mesh) and isinstance(last, Mesh) and _bent(last, shape):
+            return before, last
+        if dt and not np.array_equal(before, place):
+            return came_from(self.backend.grid, self.boundaries, shape, before, place), None
+        return None, None
 
     def go_on(self, part: int, count: int, dt: float) -> None:
         """Voxelize all where it is at the end of a part, 1 to `count`, of the step of `dt` seconds at hand.
@@ -500,7 +498,7 @@ class Solids:
         None where one has gone further than the mesh is large: it was put there.
         """
         then, now = placed_points(before, was.vertices), placed_points(place, mesh.vertices)
-        shift = nearest(self._period, (now - then).mean(axis=0))
+        shift = nearest(periods(self.backend.grid, self.boundaries), (now - then).mean(axis=0))
         then += shift
         if np.linalg.norm(now - then, axis=1).max() > np.linalg.norm(np.ptp(now, axis=0)):
             return None
@@ -529,11 +527,9 @@ class Solids:
         for shift, box in zip(kept.there, each, strict=True):
             to_local = np.linalg.inv(moved(place @ form.place, shift)).astype(np.float64, copy=False)
             reach = form.rounding + tie(self.backend.grid, to_local)
-            yield (
-                shift,
-                Image(winding=winding, shape=form.kind, to_local=to_local, extent=form.core, rounding=reach),
-                box,
-            )
+            kind, core = form.kind, form.core
+            image = Image(winding=winding, shape=kind, to_local=to_local, extent=core, rounding=reach)
+            yield shift, image, box
 
     def _note_changes(self, now: Boxes) -> None:
         """Keep the boxes round what has come, moved or gone. now: those round each solid and its images."""
