@@ -179,15 +179,17 @@ def on_its_way(emitter: Emitter, dt: float, later: float, spacing: float) -> Seq
     if not any(emitter.motion) or not isinstance(emitter.shape, Analytic):
         return (emitter,)  # what is worked out on the CPU would be so for each place
     count = min(max(math.ceil(math.hypot(*emitter.motion) * dt / spacing), 1), PLACES)
-    there, place = [], _Place(**{field.name: getattr(emitter, field.name) for field in fields(emitter)})
+    place = _Place(**{field.name: getattr(emitter, field.name) for field in fields(emitter)})
     place.places = count
-    for n in range(count):
-        one = as_now(place)
-        back = later + dt * (n + 0.5) / count
-        x, y, z = (p - v * back for p, v in zip(emitter.position, emitter.motion, strict=True))
-        one.position = x, y, z
-        there.append(one)
-    return there
+    return [_gone_on(place, -(later + dt * (n + 0.5) / count)) for n in range(count)]
+
+
+def _gone_on(emitter: Emitter, seconds: float) -> Emitter:
+    """A copy of an emitter where its motion takes it in so many seconds, or where it was before (< 0)."""
+    one = as_now(emitter)
+    x, y, z = (p + v * seconds for p, v in zip(emitter.position, emitter.motion, strict=True))
+    one.position = x, y, z
+    return one
 
 
 def is_lost(emitter: Emitter, grid: Grid, boundaries: Boundaries) -> bool:
@@ -203,11 +205,9 @@ def is_lost(emitter: Emitter, grid: Grid, boundaries: Boundaries) -> bool:
     if not isinstance(shape, Analytic):
         share = source_mask(grid, shape, emitter.matrix, width, periods(grid, boundaries))
         return bool(share.max() <= least)
-    one, speed = as_now(emitter), math.hypot(*emitter.motion)
+    speed = math.hypot(*emitter.motion)
     for n in range(WAY * PER_CELL if speed else 1):
-        step = n * grid.cell_size / PER_CELL / (speed or 1.0)
-        x, y, z = (p + v * step for p, v in zip(emitter.position, emitter.motion, strict=True))
-        one.position = x, y, z
+        one = _gone_on(emitter, n * grid.cell_size / PER_CELL / (speed or 1.0))
         if any((share > least).any() for share in _shares_near(one, grid, boundaries)):
             return False
     return True
