@@ -58,9 +58,8 @@ class Solver:
     """
 
     def __init__(self, backend: Backend, settings: Settings, boundaries: Boundaries) -> None:
-        if isinstance(settings.pressure, FFT):
-            check_box(backend.grid, boundaries)
         self.backend, self.settings, self.boundaries = backend, settings, boundaries
+        self.check(settings)
         self.time = 0.0  # seconds since the start
         self.velocity = backend.field("velocity", "face")
         self.scalars = backend.field("scalars", "cell")
