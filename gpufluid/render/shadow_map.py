@@ -166,11 +166,8 @@ class ShadowMap:
         ctx.enable_only(moderngl.NOTHING)
 
     def _program(self) -> moderngl.Program:
-        vertex = Source("shadow map (vertex)").add("#version 330 core", "<stage>")
-        fragment = Source("shadow map").add("#version 330 core\nvoid main() {}", "<stage>")
-        return self.device.fragment_program(
-            fragment, vertex.include("render/shadow_vertex.glsl"), handed=False
-        )
+        vertex = Source("shadow map (vertex)", 330).include("render/shadow_vertex.glsl")
+        return self.device.fragment_program(Source("shadow map", 330).add("void main() {}", "<main>"), vertex)
 
     def _values(self, depths: moderngl.Texture, grid: Grid) -> dict[str, Any]:
         """What ``past_solids.glsl`` is told to find its places, in cells of `grid`, in `depths`."""
