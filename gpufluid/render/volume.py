@@ -141,12 +141,8 @@ class VolumeRenderer(Guest):
         skip_empty, reuse = flag(skip_empty, "skip_empty"), flag(reuse, "reuse")
         self.ctx, self.slices, self.attenuation = ctx, slices, attenuation
         self.jitter, self.light_scale = flag(jitter, "jitter"), light_scale
-        self.method, self.resolution, self.skip_empty, self.reuse = (
-            method,
-            float(resolution),
-            skip_empty,
-            reuse,
-        )
+        self.method, self.resolution = method, float(resolution)
+        self.skip_empty, self.reuse = skip_empty, reuse
         self._budget = FrameBudget(ctx)
         self.frame_ms = frame_ms
         self.device = Device(ctx, "fragment")
@@ -490,14 +486,12 @@ class VolumeRenderer(Guest):
         Colours are softened: a cell that is white beside one that is dark would show its corners. So is smoke
         that is to be: dense smoke would show the first cell that holds any.
         """
-        made = self._work
-        target = made.shaded
-        soft = look.smoke.soft
+        made, light, smoke = self._work, look.light, look.smoke
+        target, soft = made.shaded, smoke.soft
         if soft or fluid.color_field is not None:
             if made.stepped is None:
                 made.stepped = Field(self.device, "shaded cells", fluid.layouts["cell"], 4, "f2", 1)
             target = made.stepped
-        light, smoke = look.light, look.smoke
         covering = self._covering(target)
         fades, fading_values = fading(fluid, smoke)
         defines = {**fades, "SOFTENED": int(soft)}
@@ -518,6 +512,7 @@ class VolumeRenderer(Guest):
             self._cover(program, target)
         if target is made.shaded:
             return
+        images = self._loaded(shaded=target)
         program = cells_program(
             self.device,
             fluid,
@@ -526,7 +521,7 @@ class VolumeRenderer(Guest):
             "shaded",
             "solid",
             defines={"SOFTENED": int(soft)},
-            images=(images := self._loaded(shaded=target)),
+            images=images,
             **covering,
         )
         with bind(self.device, program, images, shaded=target, solid=fluid.solid_field):
