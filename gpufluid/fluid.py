@@ -136,7 +136,7 @@ class Fluid(Handle):
         size, name = self.grid.cell_size, self.backend_name
         return f"<gf.Fluid of {cells} cells of {size:.4g} m, {name}, at {self.time:.4g} s>"
 
-    if not TYPE_CHECKING:  # to which every name would be one
+    if not TYPE_CHECKING:  # a type checker would let every name pass
 
         def __setattr__(self, name: str, value: object) -> None:
             if name == "grid":

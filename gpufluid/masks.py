@@ -210,7 +210,7 @@ def _thin_cover(grid: Grid, mesh: Mesh, matrix: Floats, corners: Floats) -> Floa
     most = np.ceil((corners.max(axis=(0, 1)) - grid.origin) / h) + 1.0
     beside = (most <= 0.0).any() or (least >= grid.cells).any()
     if beside or np.prod(most - least) > MOST_BEYOND * grid.cell_count:
-        return None  # of which the most, or all, is not in the box
+        return None  # most of it, or all, lies beside the box
     low, high = least.astype(int), most.astype(int)
     (x, y, z), (i, j, k) = (np.array(grid.origin) + low * h).tolist(), (high - low).tolist()
     whole = Grid((i, j, k), h, (x, y, z))

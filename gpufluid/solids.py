@@ -61,7 +61,7 @@ class Voxelized(NamedTuple):
         return self.shape, self.at
 
     def told(self, moving: bool) -> tuple[Any, ...]:
-        """What tells whether its voxels have changed; moving: and how they move."""
+        """What differs from before where its voxels have changed; moving: or where they move otherwise."""
         return (*self.key, self.mark, self.way, self.bends) if moving else (*self.key, self.mark)
 
 
@@ -110,7 +110,7 @@ class Way(NamedTuple):
 class Standing:
     """What is known of solids between two steps, beside what their fields hold.
 
-    Values are put in place of others and never changed themselves, so a shallow copy keeps all of it.
+    Its values are replaced and never changed in place, so a shallow copy keeps all of it.
 
     before: each obstacle as it was at the last step. voxels: what the fields hold. stepped: what they held in
     the last step, whoever has looked since. boxes: where the voxels are. closed: the field of the faces they
@@ -229,12 +229,12 @@ def _lies_beside(grid: Grid, boundaries: Boundaries, shape: Shape, place: Matrix
 class Solids:
     """The voxels of a fluid's obstacles, made anew when one has moved.
 
-    What stands still beside a box that stays where it is costs nothing: a step is then that without it. In a
-    box that has moved on it counts, for it may come in at any step, which is no time to compile anything.
+    What stands still beside the box costs nothing: a step is the one without it. But in a box that has moved
+    since it was made it counts: it may come in at any step, and nothing should have to be compiled then.
 
     The fields exist from the first obstacle on. `faces`, `cells`, `openings` and `heat` are the arguments
-    that kernels take of them, empty dicts while there is no obstacle, or none with a temperature; a dict is
-    made anew with its fields, so that who keeps one can tell.
+    that kernels take of them, empty dicts while there is no obstacle, or none with a temperature. When solids
+    change these are new dicts: whoever keeps one can tell by its identity.
     """
 
     def __init__(self, backend: Backend, boundaries: Boundaries) -> None:
@@ -369,7 +369,7 @@ class Solids:
         state.before = {}
         self.update(obstacles, None)
         state.stepped = state.voxels
-        state.uncovered = self.present  # but what they cover is left alone: they may be put elsewhere first
+        state.uncovered = self.present  # the next step clears what they cover: they may be moved before
 
     def scroll(self, obstacles: Sequence[Obstacle], before: Grid) -> None:
         """Voxelize what the last step did anew, where it is seen from a box that stood at `before`.
@@ -409,7 +409,7 @@ class Solids:
         state.before = {o: (was[0], was[1]) for o, was in known if was is not None}
         state.stepped = [Voxelized(*v) for v in voxels]
         self._voxelize(state.stepped)
-        state.uncovered = self.present  # perhaps, and once more changes nothing
+        state.uncovered = self.present  # it may be clear already: to do it again changes nothing
         self._changes = None
 
     def take(self, other: Solids) -> list[str]:

@@ -94,7 +94,7 @@ class Strips:
         self.size, self.joins = (STRIP, rows), JOINED_ROWS // rows
         self.vertices = 6 * across * -(-up // self.joins) * deep
         self._found = field("found", "found", 2)
-        self._speed: tuple[Field, int] | None = None  # which, and the version of it, of the latest found
+        self._speed: tuple[Field, int] | None = None  # that `_found` knows, and its version
         slices = self._layouts["block"].size[2]
         self._shares = {"SHARES": min(SHARES, slices) if device.software else slices}
         self._programs: dict[tuple[str, int], _Program] = {}

@@ -77,7 +77,7 @@ class Occupancy:
         self._worth = WORTH * nx * ny * nz
         self._known: object = None
         self.margin = 0.0
-        self._beside: int | None = None  # cells beside what shows that spans are yet to be found with
+        self._beside: int | None = None  # cells beside what shows that spans take in; None: they are found
 
     @property
     def blocks(self) -> int:
@@ -257,6 +257,6 @@ def _kelvin(fire: Fire) -> tuple[float, float, float]:
 
 
 def _state(fluid: FluidLike, look: Look) -> object:
-    """What is another where there may be something elsewhere."""
+    """What differs where other cells may hold something."""
     fire = look.fire and (_kelvin(look.fire), look.fire.soft)
     return contents(fluid), look.smoke.extinction, look.smoke.soft, fire, bool(look.lights)

@@ -62,7 +62,7 @@ class ShadowMap:
         self._sees = np.zeros((0, 0), np.bool_)  # which of the solids each tile does, [tiles, solids]
         self._rects, self._nearest = np.zeros((0, 4)), np.zeros(0)  # of each tile, see `filled`
         self.thrown: list[Floats] = []  # the corners of boxes round what throws shadows, [8, 3] each
-        self.version = 0  # another one whenever it is drawn anew
+        self.version = 0  # changes whenever it is drawn anew
 
     @property
     def bytes(self) -> int:

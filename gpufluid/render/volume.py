@@ -82,8 +82,8 @@ class _Made:
         self.lighting, self.occupancy, self.shaded = lighting, occupancy, shaded
         self.stepped: Field | None = None  # the looks before they are softened, where they are
         self.fluid: ReferenceType[FluidLike] | None = None  # drawn last
-        self.lit: object = None  # what the light was walked through, and how
-        self.shown: object = None  # of what the looks of cells are
+        self.lit: object = None  # as of `_now`: what the light was walked through, and how
+        self.shown: object = None  # the same of the looks of cells, and from where they are seen
 
     @property
     def needed(self) -> bool:
@@ -159,10 +159,10 @@ class VolumeRenderer(Guest):
         self._edge, self._soft = 0.0, False  # as of the `Sight` drawn last
         self._gives = False  # whether a host asks for the light on things of its own
         self._drawn: ReferenceType[FluidLike] | None = None  # the fluid whose light there is
-        self._unwalked: Look | None = None  # of a picture that did not show it, and so did without its light
+        self._unwalked: Look | None = None  # of a picture that did not show the box: not walked yet
         self._color_only = OverTarget()
 
-    if not TYPE_CHECKING:  # to which every name would be one
+    if not TYPE_CHECKING:  # a type checker would let every name pass
 
         def __setattr__(self, name: str, value: object) -> None:
             if name in FIXED and name in self.__dict__:
@@ -320,7 +320,7 @@ class VolumeRenderer(Guest):
         made.lit = now
 
     def _now(self, fluid: FluidLike, look: Look) -> object:
-        """What is another where anything is, but for the camera; None: nothing is taken over."""
+        """What differs where anything but the camera has changed; None: nothing is reused."""
         if not self.reuse or self.frame_ms is not None:
             return None
         things = (look.light, look.smoke, look.fire, *look.lights)

@@ -61,7 +61,7 @@ def matter(fluid: FluidLike) -> dict[str, Field]:
 
 
 def contents(fluid: FluidLike) -> dict[str, object]:
-    """What is another where a picture of `fluid` may be."""
+    """What differs where a picture of `fluid` may differ."""
     return {name: (field, field.front.mglo, field.version) for name, field in matter(fluid).items()}
 
 
