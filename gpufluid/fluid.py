@@ -466,8 +466,6 @@ class Fluid(Handle):
         """
         for thing in (*self.emitters, *self.obstacles, *self.forces):
             thing.check()
-        if not self._stepper.under_way and self._solver.solids.left:
-            self._solver.fill_left()  # as the next step would: who loads it knows of no solid that has gone
         return take(self, self._stepper.state, self._stepper.last_dt)
 
     @classmethod

@@ -316,6 +316,7 @@ class Solids:
         if not looks:
             state.before = {o: (o.shape, place) for o, place in places.items()}
         if self.pushing:
+            state.left = False  # one that was seen beside the box is on its way there yet
             return
         voxels = [way.voxelized(0.0, 1.0, 0.0) for way in self._ways]
         if [v.told(not looks) for v in voxels] != [v.told(not looks) for v in state.voxels]:
