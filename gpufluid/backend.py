@@ -63,7 +63,7 @@ class FieldStore(Protocol):
     """A volume [z, y, x, c] with a front that is read and a back that is written.
 
     where: set by a stage while it writes only there, and leaves at rest what is at rest elsewhere.
-    version: another one for other values in front.
+    version: a number that changes with the values in front.
     """
 
     name: str
@@ -167,8 +167,8 @@ class Pacer(Protocol):
     def before(self, work: Hashable, rows: int = 1, least: int = 1) -> int:
         """The pass `work` comes next, or the last `rows` of it; return how many of these to run now.
 
-        As long as some are left it is asked again, and may come back only when the caller does.
-        least: of which a part has some number of rows.
+        As long as some are left it is asked again. It may return only in a later call of the caller's.
+        least: a part has some multiple of so many rows.
         """
 
     def wait(self, late: Later) -> None:
@@ -200,8 +200,8 @@ class Stopwatch(Protocol):
     def room(self) -> float:
         """Seconds of work, as foreseen, that may be asked for at a time.
 
-        So much that the call is over its budget by more than `gpufluid.stopwatch.SLACK` only where that takes
-        longer than it does but rarely.
+        So much that the call exceeds its budget by more than `gpufluid.stopwatch.SLACK` only where passes
+        take longer than they do in all but rare cases.
         """
 
     @property

@@ -77,7 +77,7 @@ class KeptFields:
     def of(
         self, thing: Emitter | Force, state: tuple[Any, ...], make: Callable[[], NDArray[Any]]
     ) -> FieldStore:
-        """The field of `thing`, holding what `make` returns, which is called when `state` is another."""
+        """The field of `thing`, holding what `make` returns, which is called when `state` has changed."""
         thing = self.copies.original(thing)
         kept = self._kept.get(id(thing))
         if kept is None or kept.state != state:

@@ -101,7 +101,7 @@ def emitter_rows(
     size = 4.0 * grid.cell_size if emitter.noise_size is None else emitter.noise_size
     seeds = ((int(emitter.seed) * SEED_STRIDE + int(turn) + n) % (MAX_SEED + 1) for n in (0, 1))
     rows[:, 7] = 1.0 / size, *seeds, 0.0
-    if len(rows) > 1:  # the last brings what there is
+    if len(rows) > 1:  # the last brings the largest share of all images, the others nothing
         rows[1:, 4, 0] += MORE
         rows[:-1, 4, 2:] = rows[:-1, 5, :3] = 0.0
     return rows.astype(np.float32), middle
@@ -177,24 +177,26 @@ def on_its_way(emitter: Emitter, dt: float, later: float, spacing: float) -> Seq
     later: seconds from the end of that way to where it stands. spacing: metres between places, about.
     """
     if not any(emitter.motion) or not isinstance(emitter.shape, Analytic):
-        return (emitter,)  # what is worked out on the CPU would be so for each place
+        return (emitter,)  # a mask, which the CPU works out, would have to be made for each place
     count = min(max(math.ceil(math.hypot(*emitter.motion) * dt / spacing), 1), PLACES)
-    there, place = [], _Place(**{field.name: getattr(emitter, field.name) for field in fields(emitter)})
+    place = _Place(**{field.name: getattr(emitter, field.name) for field in fields(emitter)})
     place.places = count
-    for n in range(count):
-        one = as_now(place)
-        back = later + dt * (n + 0.5) / count
-        x, y, z = (p - v * back for p, v in zip(emitter.position, emitter.motion, strict=True))
-        one.position = x, y, z
-        there.append(one)
-    return there
+    return [_gone_on(place, -(later + dt * (n + 0.5) / count)) for n in range(count)]
+
+
+def _gone_on(emitter: Emitter, seconds: float) -> Emitter:
+    """A copy of an emitter where its motion takes it in so many seconds, or where it was before (< 0)."""
+    one = as_now(emitter)
+    x, y, z = (p + v * seconds for p, v in zip(emitter.position, emitter.motion, strict=True))
+    one.position = x, y, z
+    return one
 
 
 def is_lost(emitter: Emitter, grid: Grid, boundaries: Boundaries) -> bool:
-    """Whether an emitter lies between all that it is to change: none of that gets more than 1e-4 of it.
+    """Whether an emitter changes nothing since it lies between the places where values are.
 
-    That is the middles of cells, and of faces where it brings but a velocity. One that moves is looked at on
-    the next WAY cells of its way.
+    Those are the middles of cells, or of faces if it brings a velocity alone; none of them gets more than
+    1e-4 of it. One that moves is looked at on the next WAY cells of its way.
     """
     shape, width = emitter.shape, edge_width(emitter, grid)
     if isinstance(shape, Array | Plane) or is_sure_to_reach(grid, shape, width):
@@ -203,11 +205,9 @@ def is_lost(emitter: Emitter, grid: Grid, boundaries: Boundaries) -> bool:
     if not isinstance(shape, Analytic):
         share = source_mask(grid, shape, emitter.matrix, width, periods(grid, boundaries))
         return bool(share.max() <= least)
-    one, speed = as_now(emitter), math.hypot(*emitter.motion)
+    speed = math.hypot(*emitter.motion)
     for n in range(WAY * PER_CELL if speed else 1):
-        step = n * grid.cell_size / PER_CELL / (speed or 1.0)
-        x, y, z = (p + v * step for p, v in zip(emitter.position, emitter.motion, strict=True))
-        one.position = x, y, z
+        one = _gone_on(emitter, n * grid.cell_size / PER_CELL / (speed or 1.0))
         if any((share > least).any() for share in _shares_near(one, grid, boundaries)):
             return False
     return True

@@ -14,7 +14,7 @@ from gpufluid.sources import Emitter
 
 
 class EmptySpace:
-    """Tells fields where passes need to write, and nothing where a backend leaves nothing out.
+    """Tells fields where passes need to write; it does nothing on a backend that leaves nothing out.
 
     Something is what is not exactly 0. Interpolation rounds any other ambient temperature, and an implicit
     diffusion brings something of everything everywhere: there nothing is left out.
@@ -37,7 +37,7 @@ class EmptySpace:
             self.on, self._strips = False, None
         elif self._strips is None:
             self._strips = self.backend.strips()
-        # how many times as far as the flow a value may come from: a limiter holds to what is there
+        # from how many times as far as the flow goes a value may come; a limiter makes none that is not there
         far = {"bfecc": 2} if rules.limiter else {"bfecc": 3, "maccormack": 2}
         self._times = far.get(rules.advection, 1)
         return idle

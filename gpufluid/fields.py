@@ -63,7 +63,7 @@ class Field(Handle, ABC):
             raise ValueError(f"{self.name} is read back from where it is kept, which makes a copy")
         return np.asarray(self.read(), dtype)
 
-    if not TYPE_CHECKING:  # to which every name would be one, and all that raises here would be right
+    if not TYPE_CHECKING:  # a type checker would let every name pass, and all that raises here
 
         def __getitem__(self, index: object) -> NoReturn:
             """Raise GpufluidError: what reads the whole is no line that may be written for every cell."""

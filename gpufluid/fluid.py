@@ -136,7 +136,7 @@ class Fluid(Handle):
         size, name = self.grid.cell_size, self.backend_name
         return f"<gf.Fluid of {cells} cells of {size:.4g} m, {name}, at {self.time:.4g} s>"
 
-    if not TYPE_CHECKING:  # to which every name would be one
+    if not TYPE_CHECKING:  # a type checker would let every name pass
 
         def __setattr__(self, name: str, value: object) -> None:
             if name == "grid":
@@ -466,8 +466,6 @@ class Fluid(Handle):
         """
         for thing in (*self.emitters, *self.obstacles, *self.forces):
             thing.check()
-        if not self._stepper.under_way and self._solver.solids.left:
-            self._solver.fill_left()  # as the next step would: who loads it knows of no solid that has gone
         return take(self, self._stepper.state, self._stepper.last_dt)
 
     @classmethod

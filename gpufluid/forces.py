@@ -145,7 +145,7 @@ class Forces:
         *,
         velocity: FieldStore,
     ) -> None:
-        """The user's forces, in the order of their kinds."""
+        """The user's forces: first those that a row of numbers tells, together, then each of the others."""
         grid, run = self.backend.grid, self.backend.kernel
         self._fields.keep(forces)
         self.backend.forget({f.expression for f in forces if isinstance(f, ForceExpression)})
@@ -157,38 +157,40 @@ class Forces:
             rows = np.zeros((sized.pushes, 3, 4))
             rows[: len(some)] = [force.row(dt) for force in some]
             rows[..., 0, :3] = _from_corner(rows[..., 0, :3], grid)
-            run("push", sized)(
-                velocity=velocity,
-                pushes=rows.reshape(-1, 4).astype(np.float32),
-                push_count=len(some),
-                **faces,
-            )
+            table = rows.reshape(-1, 4).astype(np.float32)
+            run("push", sized)(velocity=velocity, pushes=table, push_count=len(some), **faces)
         for force in active:
             if isinstance(force, Turbulence):
-                waves, pushes = wave_rows(force, grid, variant.boundaries, dt, time)
-                *center, narrow = middle_of(force)
-                middle = (*_from_corner(np.array(center), grid), narrow)
-                for first in range(0, WAVES, sized.waves):
-                    part = slice(first, first + sized.waves)
-                    run("turbulence", sized)(
-                        velocity=velocity,
-                        waves=waves[part],
-                        wave_pushes=pushes[part].reshape(-1, 3),
-                        middle=middle,
-                        **faces,
-                    )
+                self._stir(force, dt, time, sized, faces, velocity=velocity)
             elif isinstance(force, ForceField):
                 field = self._fields.of(force, (force.version,), partial(_padded, force))
                 run("force_field", variant)(velocity=velocity, force=field, dt=dt * force.strength, **faces)
             elif isinstance(force, ForceExpression):
                 run("force_expression", replace(variant, expression=force.expression))(
-                    velocity=velocity,
-                    dt=dt,
-                    time=time,
-                    origin=grid.origin,
-                    function=force.numpy,
-                    **faces,
+                    velocity=velocity, dt=dt, time=time, origin=grid.origin, function=force.numpy, **faces
                 )
+
+    def _stir(
+        self,
+        force: Turbulence,
+        dt: float,
+        time: float,
+        variant: Variant,
+        faces: Faces,
+        *,
+        velocity: FieldStore,
+    ) -> None:
+        """Let the waves of a turbulence push, as many in a pass as `variant` takes."""
+        grid, run = self.backend.grid, self.backend.kernel
+        waves, pushes = wave_rows(force, grid, variant.boundaries, dt, time)
+        *center, narrow = middle_of(force)
+        middle = (*_from_corner(np.array(center), grid), narrow)
+        for first in range(0, WAVES, variant.waves):
+            part = slice(first, first + variant.waves)
+            some, their = waves[part], pushes[part].reshape(-1, 3)
+            run("turbulence", variant)(
+                velocity=velocity, waves=some, wave_pushes=their, middle=middle, **faces
+            )
 
     def release(self) -> None:
         """Release the fields of the user's forces and the scratch fields."""

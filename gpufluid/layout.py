@@ -21,7 +21,7 @@ from gpufluid.grid import Grid
 LANES = 4  # cells in a texel of a packed layout
 PROBES = 32  # edge of the square of points that are sampled in a pass
 STRIP = 64  # cells along x of a strip, of one slice; of each there is a rectangle that passes write
-STRIP_ROWS = {True: 32, False: 4}  # of it, in software and on a GPU, which finds in many strips at once
+STRIP_ROWS = {True: 32, False: 4}  # cells along y of it, in software and on a GPU, which takes many at once
 JOINED_ROWS = 32  # of strips, one above the other, that two triangles are drawn round
 PIECE = (32, 4)  # cells along x and y of such a rectangle that a workgroup takes
 # textures that share the values of a kind, where it is not one

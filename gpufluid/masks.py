@@ -206,41 +206,44 @@ def _thin_cover(grid: Grid, mesh: Mesh, matrix: Floats, corners: Floats) -> Floa
     area, wanted = 0.5 * float(np.linalg.norm(sides, axis=1).sum()), abs(mesh.volume) / h**3
     if not 0.0 < 6.0 * wanted * h * h < THIN * area or not _is_its_volume(mesh):
         return None
-    least, most = (
-        np.floor((corners.min(axis=(0, 1)) - grid.origin) / h) - 1.0,
-        np.ceil((corners.max(axis=(0, 1)) - grid.origin) / h) + 1.0,
-    )
-    if (
-        np.prod(most - least) > MOST_BEYOND * grid.cell_count
-        or (most <= 0.0).any()
-        or (least >= grid.cells).any()
-    ):
-        return None  # of which the most, or all, is not in the box
+    least = np.floor((corners.min(axis=(0, 1)) - grid.origin) / h) - 1.0
+    most = np.ceil((corners.max(axis=(0, 1)) - grid.origin) / h) + 1.0
+    beside = (most <= 0.0).any() or (least >= grid.cells).any()
+    if beside or np.prod(most - least) > MOST_BEYOND * grid.cell_count:
+        return None  # most of it, or all, lies beside the box
     low, high = least.astype(int), most.astype(int)
     (x, y, z), (i, j, k) = (np.array(grid.origin) + low * h).tolist(), (high - low).tolist()
     whole = Grid((i, j, k), h, (x, y, z))
-    for most_within in (0.1 * h, 0.5 * h):  # most begin near: fewer cells to look at
-        depth = _depth(whole, mesh, matrix, corners, 0.5 * h + most_within)
+    for end in (0.1 * h, 0.5 * h):  # most begin near: fewer cells to look at
+        depth = _depth(whole, mesh, matrix, corners, 0.5 * h + end)
         near = depth[depth > -h]
-        end = most_within
         if _covered(grid, near, end) < wanted:
             break
-    start, counts = 0.0, 1.0
-    if _covered(grid, near, start) <= wanted:
-        end = start
-    elif _covered(grid, near, end) >= wanted:
-        counts = wanted / _covered(grid, near, end)
-    else:
-        for _ in range(30):
-            middle = 0.5 * (start + end)
-            start, end = (middle, end) if _covered(grid, near, middle) > wanted else (start, middle)
+    within, counts = _beginning(grid, near, wanted, end)
     out = np.zeros(grid.cells[::-1])
     first, last = np.maximum(low, 0), np.minimum(high, grid.cells)
     if (first < last).all():
         there = tuple(slice(a, b) for a, b in zip(first[::-1], last[::-1], strict=True))
         of_it = tuple(slice(a, b) for a, b in zip((first - low)[::-1], (last - low)[::-1], strict=True))
-        out[there] = counts * _solid_cover(grid, depth[of_it] - end)
+        out[there] = counts * _solid_cover(grid, depth[of_it] - within)
     return out
+
+
+def _beginning(grid: Grid, depth: Floats, wanted: float, most: float) -> tuple[float, float]:
+    """How far within the surface cover begins that is of the `wanted` volume, and the share that counts.
+
+    depth: of cells within the surface, metres. wanted: in cells. Cover begins `most` metres within at most:
+    where that is too much of it still, it counts by less.
+    """
+    start, end = 0.0, most
+    if _covered(grid, depth, start) <= wanted:
+        return start, 1.0
+    if _covered(grid, depth, end) >= wanted:
+        return end, wanted / _covered(grid, depth, end)
+    for _ in range(30):
+        middle = 0.5 * (start + end)
+        start, end = (middle, end) if _covered(grid, depth, middle) > wanted else (start, middle)
+    return end, 1.0
 
 
 _known_volumes: WeakKeyDictionary[Family, bool] = WeakKeyDictionary()

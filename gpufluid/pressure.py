@@ -30,8 +30,8 @@ from gpufluid.relaxation import chebyshev_jacobi, conjugate_gradient, jacobi, re
 from gpufluid.settings import Settings
 from gpufluid.solvers import FFT, ChebyshevJacobi, ConjugateGradient, Jacobi, Multigrid, RedBlackSOR
 
-LONGER = 4.0  # times as long a step as an earlier one may take its pressure whole
-HARDER = 16.0  # times as hard as what it is to hold may a pressure push where solids have come or gone
+LONGER = 4.0  # a step up to so many times as long as an earlier one starts from all of that one's pressure
+HARDER = 16.0  # times as hard as what it has to hold: more a pressure may not push where solids came or went
 
 
 class Projection:
@@ -206,7 +206,7 @@ class Projection:
             # solids may start to move at any step, which is no time to make anything
             self._balanced = self.backend.field("balanced", "packed", buffers=1)
             problem.prepare_balance()
-        # V-cycles stand a mean of rounding: it comes out in the pressure's own, which is taken off
+        # to V-cycles a mean of the size of rounding does no harm: it ends in that of the pressure, taken off
         even = balance and (gain or not isinstance(solver, Multigrid))
         if even and self._balanced is not None:
             problem.balance(self.divergence, self._balanced)

@@ -30,8 +30,9 @@ LAST = 10.0  # the same of what the last iteration leaves: no other comes that m
 # the curvature along a direction of length 1 that rounding alone may give it, in single precision: twice that
 # was seen along the constant of a room of a few cells, five times in a closed box of 600 cells in a row
 FLAT = 5e-7
-ROUNDING = 4.0  # times the relative rounding error: less of what was left at first is not told from it
-SURE = 0.1  # of a tolerance: of noise in 48 by 40 cells all of it left 6 times as much in long waves
+ROUNDING = 4.0  # times the relative rounding error: a smaller share of the first residual is noise
+# of the tolerance, at which they end: at all of it noise in 48 by 40 cells had 6 times as much in long waves
+SURE = 0.1
 V_CYCLES = 8  # that stand in for conjugate gradients where there is no solution; they leave 1e-5 and less
 LEFT = 0.01  # what such a polynomial leaves of the modes it is made for
 TURNED = 0.25  # of a mode's error, the most that a warm start may leave turned over: a third is the limit

@@ -122,7 +122,7 @@ class Scene:
         if unplaced:
             self.place_camera([self.camera])
 
-    if not TYPE_CHECKING:  # to which every name would be one
+    if not TYPE_CHECKING:  # a type checker would let every name pass
 
         def __setattr__(self, name: str, value: object) -> None:
             if name in ("lights", "views") and isinstance(value, tuple):

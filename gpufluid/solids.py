@@ -61,7 +61,7 @@ class Voxelized(NamedTuple):
         return self.shape, self.at
 
     def told(self, moving: bool) -> tuple[Any, ...]:
-        """What tells whether its voxels have changed; moving: and how they move."""
+        """What differs from before where its voxels have changed; moving: or where they move otherwise."""
         return (*self.key, self.mark, self.way, self.bends) if moving else (*self.key, self.mark)
 
 
@@ -110,7 +110,7 @@ class Way(NamedTuple):
 class Standing:
     """What is known of solids between two steps, beside what their fields hold.
 
-    Values are put in place of others and never changed themselves, so a shallow copy keeps all of it.
+    Its values are replaced and never changed in place, so a shallow copy keeps all of it.
 
     before: each obstacle as it was at the last step. voxels: what the fields hold. stepped: what they held in
     the last step, whoever has looked since. boxes: where the voxels are. closed: the field of the faces they
@@ -140,6 +140,14 @@ class Standing:
 def _bent(was: Mesh, now: Mesh) -> bool:
     """True where `now` is `was` with its vertices moved."""
     return was is not now and was.family is now.family
+
+
+def _mark(obstacle: Obstacle) -> Mark:
+    """What the voxels of an obstacle are marked with."""
+    free = float(obstacle.slip == "free")
+    if obstacle.temperature is None:
+        return 0.0, 0.0, free, 0.0
+    return obstacle.temperature, obstacle.heating, free, 1.0
 
 
 def _pushing(shape: Shape, place: Matrix, motion: Matrix) -> Matrix:
@@ -221,12 +229,12 @@ def _lies_beside(grid: Grid, boundaries: Boundaries, shape: Shape, place: Matrix
 class Solids:
     """The voxels of a fluid's obstacles, made anew when one has moved.
 
-    What stands still beside a box that stays where it is costs nothing: a step is then that without it. In a
-    box that has moved on it counts, for it may come in at any step, which is no time to compile anything.
+    What stands still beside the box costs nothing: a step is the one without it. But in a box that has moved
+    since it was made it counts: it may come in at any step, and nothing should have to be compiled then.
 
     The fields exist from the first obstacle on. `faces`, `cells`, `openings` and `heat` are the arguments
-    that kernels take of them, empty dicts while there is no obstacle, or none with a temperature; a dict is
-    made anew with its fields, so that who keeps one can tell.
+    that kernels take of them, empty dicts while there is no obstacle, or none with a temperature. When solids
+    change these are new dicts: whoever keeps one can tell by its identity.
     """
 
     def __init__(self, backend: Backend, boundaries: Boundaries) -> None:
@@ -244,11 +252,6 @@ class Solids:
         self._ways: list[Way] = []  # of all in the step at hand
         self._changes: list[CellBox] | None = []  # see `take_changes`
         self._beside: dict[tuple[Shape, bytes], bool] = {}  # of what stood still at the last look
-
-    @property
-    def _period(self) -> Triple:
-        """The edges of the box along the axes it repeats along."""
-        return periods(self.backend.grid, self.boundaries)
 
     @property
     def present(self) -> bool:
@@ -284,64 +287,56 @@ class Solids:
         """Cells: 1 inside, or None while there is no obstacle."""
         return self.cells.get("solid")
 
-    def update(self, obstacles: Sequence[Obstacle], dt: float | None) -> bool:
-        """Voxelize `obstacles` where they are now; return whether anything has changed.
+    def update(self, obstacles: Sequence[Obstacle], dt: float | None) -> None:
+        """Voxelize `obstacles` where they are now.
 
         dt: seconds since the last step, over which an obstacle came here from where it was. Where one has,
         `pushing`, `go_on` is to voxelize them. None only looks: what has come to another place since is at
         rest there.
         """
-        state = self._state
-        if self.on_way and dt is None:
-            return False
-        self._ways, self.pushing = [], False
-        if dt is not None:
-            self.reopened = False
-        if not (obstacles or state.voxels):
-            if dt is not None:
-                state.before, state.stepped = {}, ()
-            return False
+        looks, state = dt is None, self._state  # who only looks does not stop what moves
+        if looks and self.on_way:
+            return
         to_box = _to_box(self.backend.grid)
         places = {o: to_box @ o.matrix for o in obstacles}
-        moving = dt is not None  # who only looks does not stop what moves
-        shown = () if moving else {v.key for v in state.voxels}
-        known, self._beside = self._beside, {}
-        for obstacle in obstacles:
-            place = places[obstacle]
-            shape = obstacle.shape
-            last, before = state.before.get(obstacle, (shape, place))
-            came = was = None
-            if dt and isinstance(shape, Mesh) and isinstance(last, Mesh) and _bent(last, shape):
-                came, was = before, last
-            elif dt and not np.array_equal(before, place):
-                came = came_from(self.backend.grid, self.boundaries, shape, before, place)
-            key = shape, place.tobytes()
+        shown = {v.key for v in state.voxels} if looks else ()
+        known, self._beside, self._ways = self._beside, {}, []
+        for obstacle, place in places.items():
+            came, was = self._origin(obstacle, place, dt)
+            shape, key = obstacle.shape, (obstacle.shape, place.tobytes())
             if came is None and key not in shown and not any(self.backend.scrolled):
-                beside = known.get(key)
-                if beside is None:
-                    beside = _lies_beside(self.backend.grid, self.boundaries, shape, place)
-                self._beside[key] = beside
-                if beside:
+                if key not in known:
+                    known[key] = _lies_beside(self.backend.grid, self.boundaries, shape, place)
+                self._beside[key] = known[key]
+                if known[key]:
                     continue
-            self.pushing = self.pushing or came is not None
-            mark = 0.0, 0.0, float(obstacle.slip == "free"), 0.0
-            if obstacle.temperature is not None:
-                mark = obstacle.temperature, obstacle.heating, mark[2], 1.0
             surface = obstacle.surface_motion @ np.linalg.inv(to_box)
-            self._ways.append(Way(shape, place, surface, mark, came, was))
-        if moving:
-            state.before = {o: (o.shape, places[o]) for o in obstacles}
+            self._ways.append(Way(shape, place, surface, _mark(obstacle), came, was))
+        self.pushing = any(way.came is not None for way in self._ways)
+        if not looks:
+            state.before = {o: (o.shape, place) for o, place in places.items()}
         if self.pushing:
-            return True
+            state.left = False  # one that was seen beside the box is on its way there yet
+            return
         voxels = [way.voxelized(0.0, 1.0, 0.0) for way in self._ways]
-        changed = [v.told(moving) for v in voxels] != [v.told(moving) for v in state.voxels]
-        if changed:
+        if [v.told(not looks) for v in voxels] != [v.told(not looks) for v in state.voxels]:
             self._voxelize(voxels)
             state.uncovered = self.present
-        if moving:
+        if not looks:
             self.reopened = [v.key for v in voxels] != [v.key for v in state.stepped]
             state.stepped = state.voxels
-        return changed
+
+    def _origin(
+        self, obstacle: Obstacle, place: Matrix, dt: float | None
+    ) -> tuple[Matrix | None, Mesh | None]:
+        """Return what `Way` tells of how an obstacle came to `place` in `dt` seconds: `came` and `was`."""
+        shape = obstacle.shape
+        last, before = self._state.before.get(obstacle, (shape, place))
+        if dt and isinstance(shape, Mesh) and isinstance(last, Mesh) and _bent(last, shape):
+            return before, last
+        if dt and not np.array_equal(before, place):
+            return came_from(self.backend.grid, self.boundaries, shape, before, place), None
+        return None, None
 
     def go_on(self, part: int, count: int, dt: float) -> None:
         """Voxelize all where it is at the end of a part, 1 to `count`, of the step of `dt` seconds at hand.
@@ -375,7 +370,7 @@ class Solids:
         state.before = {}
         self.update(obstacles, None)
         state.stepped = state.voxels
-        state.uncovered = self.present  # but what they cover is left alone: they may be put elsewhere first
+        state.uncovered = self.present  # the next step clears what they cover: they may be moved before
 
     def scroll(self, obstacles: Sequence[Obstacle], before: Grid) -> None:
         """Voxelize what the last step did anew, where it is seen from a box that stood at `before`.
@@ -415,7 +410,7 @@ class Solids:
         state.before = {o: (was[0], was[1]) for o, was in known if was is not None}
         state.stepped = [Voxelized(*v) for v in voxels]
         self._voxelize(state.stepped)
-        state.uncovered = self.present  # perhaps, and once more changes nothing
+        state.uncovered = self.present  # it may be clear already: to do it again changes nothing
         self._changes = None
 
     def take(self, other: Solids) -> list[str]:
@@ -504,7 +499,7 @@ class Solids:
         None where one has gone further than the mesh is large: it was put there.
         """
         then, now = placed_points(before, was.vertices), placed_points(place, mesh.vertices)
-        shift = nearest(self._period, (now - then).mean(axis=0))
+        shift = nearest(periods(self.backend.grid, self.boundaries), (now - then).mean(axis=0))
         then += shift
         if np.linalg.norm(now - then, axis=1).max() > np.linalg.norm(np.ptp(now, axis=0)):
             return None
@@ -533,11 +528,9 @@ class Solids:
         for shift, box in zip(kept.there, each, strict=True):
             to_local = np.linalg.inv(moved(place @ form.place, shift)).astype(np.float64, copy=False)
             reach = form.rounding + tie(self.backend.grid, to_local)
-            yield (
-                shift,
-                Image(winding=winding, shape=form.kind, to_local=to_local, extent=form.core, rounding=reach),
-                box,
-            )
+            kind, core = form.kind, form.core
+            image = Image(winding=winding, shape=kind, to_local=to_local, extent=core, rounding=reach)
+            yield shift, image, box
 
     def _note_changes(self, now: Boxes) -> None:
         """Keep the boxes round what has come, moved or gone. now: those round each solid and its images."""

@@ -36,8 +36,8 @@ from gpufluid.sources import Emitter
 from gpufluid.user_forces import Force
 
 LEFT = 0.25  # share of what was in cells that a solid comes into, until it is carried off: see was_fluid.glsl
-MOST_PARTS = 32  # that finite volumes are carried in, one after the other
-FAR = 50  # times what a step can take in all its parts, from which on its dt is hardly meant
+MOST_PARTS = 32  # of a step of finite volumes, one after the other
+FAR = 50  # a dt so many times as long as `cfl` and `max_substeps` have room for is taken for a mistake
 
 
 @lru_cache(maxsize=256)
@@ -58,16 +58,15 @@ class Solver:
     """
 
     def __init__(self, backend: Backend, settings: Settings, boundaries: Boundaries) -> None:
-        if isinstance(settings.pressure, FFT):
-            check_box(backend.grid, boundaries)
         self.backend, self.settings, self.boundaries = backend, settings, boundaries
+        self.check(settings)
         self.time = 0.0  # seconds since the start
         self.velocity = backend.field("velocity", "face")
         self.scalars = backend.field("scalars", "cell")
         self.colors = Colors(backend, boundaries)
         self._fill_with_air()
         self.speed = backend.field("speed", "block", buffers=1, exact=True)
-        # where there are many blocks: a device finds the fastest sooner than it hands over all
+        # in a large box: the device finds the fastest sooner than all blocks are read back
         self.largest: FieldStore | None = None
         if backend.grid.many:
             self.largest = backend.field("largest speed", "group", buffers=1, exact=True)
@@ -80,11 +79,11 @@ class Solver:
         self.diffusion = Diffusion(backend, settings, boundaries)
         self.projection = Projection(backend, settings)
         self.empty = EmptySpace(backend, settings, boundaries)
-        self._covered = False  # whether there is some of that
+        self._covered = False  # whether cells that solids came into still hold `LEFT` of what was there
         self._uncovered = False  # whether solids may have left cells that hold nothing yet
-        self._measured = -1  # the velocity whose speeds were taken last
-        self._read = -2, np.zeros(0, np.float32)  # of which they were read, and they
-        self._doubted = False  # whether dt was said to be hardly meant
+        self._measured = -1  # the version of the velocity whose largest speeds were found last
+        self._read = -2, np.zeros(0, np.float32)  # that whose speeds were read back last, and these
+        self._doubted = False  # whether a dt that looks like a mistake was warned of
 
     def _fill_with_air(self) -> None:
         """Nothing but air of the ambient temperature."""
@@ -204,8 +203,8 @@ class Solver:
     def cover(self, left: float = 0.0) -> None:
         """Leave nothing where solids are: it must not be seen from the other side of them.
 
-        left: a share of what was in cells that they have just come into, which the fluid before them takes
-            along in `carry_scalars`. One that was put there pushes nothing on.
+        left: the share that stays of what was in cells they have just come into: in `carry_scalars` the fluid
+            before them takes it along. It is 0 for solids that were put there and push nothing on.
         """
         if self.solids.present:
             self._leave(left)

@@ -60,9 +60,8 @@ class State(Protocol):
 class StillSolids(Solids):
     """The voxels of the finished state. Obstacles that have moved since are seen from the next step on."""
 
-    def update(self, obstacles: Sequence[Obstacle], dt: float | None) -> bool:
+    def update(self, obstacles: Sequence[Obstacle], dt: float | None) -> None:
         """Nothing changes in a still."""
-        return False
 
 
 class Still:

@@ -76,7 +76,7 @@ class Things(Generic[Thing]):
     def __getitem__(self, index: int) -> Thing:
         return self._things[index]
 
-    if not TYPE_CHECKING:  # to which every name would be one, and all that raises here would be right
+    if not TYPE_CHECKING:  # a type checker would let every name pass, and all that raises here
 
         def __setitem__(self, index: object, thing: object) -> NoReturn:
             """Raise GpufluidError: what takes its place is added, and checked."""

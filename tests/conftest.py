@@ -20,6 +20,7 @@ from driver import IN_THE_SUITE
 from hypothesis import HealthCheck, settings
 
 from gpufluid.debugging import VARIABLE, debug
+from gpufluid.gl import trial
 from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.calls import current_context
 from gpufluid.gl.contexts import create_context
@@ -74,6 +75,14 @@ def ctx() -> Iterator[moderngl.Context]:
     _shared.append(create_context())
     yield _shared[0]
     _shared.pop().release()
+
+
+@pytest.fixture
+def like_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The renderer is taken for a GPU, whose trials are those of small boxes here."""
+    monkeypatch.setattr("gpufluid.gl.contexts.SOFTWARE", ())
+    monkeypatch.setattr(trial, "CELLS", {True: 8, False: 8})
+    monkeypatch.setattr(trial, "LARGE", 12)
 
 
 @pytest.fixture(scope="module")

@@ -258,14 +258,6 @@ def test_who_asks_for_it_gets_it_or_is_told(ctx: moderngl.Context, monkeypatch: 
     assert not trial.choose(ctx, "fragment").way.joined  # a program's word comes before the variable
 
 
-@pytest.fixture
-def like_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The renderer is taken for a GPU, whose trials are those of small boxes here."""
-    monkeypatch.setattr("gpufluid.gl.contexts.SOFTWARE", ())
-    monkeypatch.setattr(trial, "CELLS", {True: 8, False: 8})
-    monkeypatch.setattr(trial, "LARGE", 12)
-
-
 def test_a_gpus_trial_times_it_after_the_sweeps(
     ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, like_a_gpu: None
 ) -> None:
@@ -280,8 +272,8 @@ def test_a_gpus_trial_times_it_after_the_sweeps(
     result, rule = trial.trial(ctx), Way("compute", "texel")
     assert result.way == rule == winners[-1]
     assert set(result.pushed) == {str(rule), str(replace(rule, joined=True))}
-    assert all(ms > 0.0 for ms in result.pushed.values())
     assert set(result.large) == {str(replace(rule, sweeps=n)) for n in SWEEPS}
+    assert all(ms > 0.0 for ms in (*result.large.values(), *result.pushed.values()))
 
 
 @pytest.mark.parametrize(("times", "joined"), [((4.0, 2.0), True), ((4.0, 3.9), False), ((2.0, 4.0), False)])

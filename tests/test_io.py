@@ -43,15 +43,6 @@ def names(folder: Path) -> list[str]:
     return sorted(p.name for p in folder.iterdir())
 
 
-def test_png_comes_back_bit_for_bit(tmp_path: Path) -> None:
-    picture = np.random.default_rng(1).integers(0, 256, (5, 7, 3), np.uint8)
-    path = write_png(tmp_path / "a.png", picture)
-    assert np.array_equal(np.asarray(Image.open(path)), picture)
-    assert names(tmp_path) == ["a.png"]
-    write_png(path, picture[::-1], overwrite=True)
-    assert np.array_equal(np.asarray(Image.open(path)), picture[::-1])
-
-
 @pytest.mark.parametrize(
     "picture",
     [

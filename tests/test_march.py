@@ -137,7 +137,7 @@ def texel_of(camera: Any, metres: Any, size: tuple[int, int] = SIZE) -> Floats:
 # -- all ways show the same ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("way", "camera", "slices"), in_pairs(WAYS, CAMERAS, [1, 7, 40]))
+@pytest.mark.parametrize(("way", "camera", "slices"), in_pairs(WAYS, CAMERAS, [1, 7, 40, 128]))
 def test_beer_lambert_holds_in_every_way(device: Device, way: str, camera: str, slices: int) -> None:
     """Even smoke lets exp(-extinction density length) through, whatever the steps and the resolution."""
     puff = Puff(device, GRID, density=0.5)

@@ -71,6 +71,7 @@ def test_png_comes_back_bit_for_bit(tmp_path: Path, channels: int, dtype: type) 
             assert seen.mode == ("RGB", "RGBA")[channels - 3]
             shift = 8 * (dtype is np.uint16)
             assert np.array_equal(np.asarray(seen), picture >> shift)
+    assert [file.name for file in tmp_path.iterdir()] == ["a.png"]
 
 
 def test_exr_comes_back(tmp_path: Path, rng: np.random.Generator) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import moderngl
@@ -249,23 +248,6 @@ def test_who_asks_for_what_is_not_there_is_told(
 # -- which is chosen ---------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def like_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The renderer is taken for a GPU, whose trials are those of small boxes here."""
-    monkeypatch.setattr("gpufluid.gl.contexts.SOFTWARE", ())
-    monkeypatch.setattr(trial, "CELLS", {True: 8, False: 8})
-    monkeypatch.setattr(trial, "LARGE", 20)
-
-
-def test_a_trial_times_sweeps_together_in_a_large_box(ctx: moderngl.Context, like_a_gpu: None) -> None:
-    result = trial.trial(ctx)
-    assert result.rule == Way("compute", "texel")
-    if result.way.stage == "compute":
-        best = Way(result.way.stage, result.way.reading)
-        assert set(result.large) == {str(replace(best, sweeps=n)) for n in SWEEPS}
-        assert all(ms > 0.0 for ms in result.large.values())
-
-
 @pytest.mark.parametrize(
     ("times", "sweeps"), [((4.0, 3.0, 2.0), 4), ((4.0, 2.0, 3.0), 2), ((4.0, 3.9, 3.8), 1)]
 )
@@ -312,12 +294,6 @@ def test_a_trial_that_cannot_begin_leaves_the_rule(
     result = trial.trial(ctx)
     assert result.way == result.rule == trial.by_rule(ctx.version_code, trial.is_software(ctx))
     assert not result.ms and not result.large
-
-
-def test_software_tries_no_sweeps_together(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "CELLS", {True: 8, False: 8})
-    if Device(ctx).software:
-        assert not trial.trial(ctx).large
 
 
 def test_it_is_kept_and_told(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:

@@ -12,8 +12,3 @@ vec2 times(vec2 a, vec2 b) { return vec2(a.x * b.x - a.y * b.y, a.x * b.y + a.y 
 vec4 times_two(vec4 a, vec4 b) { return vec4(times(a.xy, b.xy), times(a.zw, b.zw)); }
 
 vec4 root(int n) { return fetch_roots(ivec3(0, 0, n)); }
-
-// Where output n of a pass begins to read, `within` the transform it belongs to.
-int first_of(int n, int within, int done, int bits) {
-    return ((n - within) >> bits) + (n & ((1 << done) - 1));
-}

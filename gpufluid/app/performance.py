@@ -361,37 +361,33 @@ def _empty_space(ctx: moderngl.Context, n: int, samples: int) -> Iterator[str]:
     )
 
 
-def empty_space(
-    ctx: moderngl.Context, n: int, samples: int, backend: str = "auto"
-) -> dict[str, Sequence[float]]:
+def empty_space(ctx: moderngl.Context, n: int, samples: int) -> dict[str, Sequence[float]]:
     """The median ms of what leaves empty space out, by name: with smoke in all n^3 cells, and in a tenth."""
     taken = {}
     for name, rules in CARRIED.items():
-        with _full_and_tenth(ctx, n, backend, **rules) as fluids:
+        with _full_and_tenth(ctx, n, **rules) as fluids:
             moves = [partial(fluid.step, fluid.grid.cell_size) for fluid in fluids]
             taken[name] = _after_its_like(ctx, moves, samples)
-    return taken | _light_and_slices(ctx, n, samples, backend)
+    return taken | _light_and_slices(ctx, n, samples)
 
 
 @contextmanager
-def _full_and_tenth(ctx: moderngl.Context, n: int, backend: str, **rules: Any) -> Iterator[list[Fluid]]:
+def _full_and_tenth(ctx: moderngl.Context, n: int, **rules: Any) -> Iterator[list[Fluid]]:
     """Two fluids whose velocity is given, the first full of smoke, the other to a tenth."""
     grid, settings = Grid((n, n, n), cell_size=1.0 / n), Settings(solve_velocity=False, buoyancy=0.0, **rules)
-    fluids = [Fluid(grid, None, settings, backend, ctx) for _ in range(2)]
+    fluids = [Fluid(grid, settings=settings, ctx=ctx) for _ in range(2)]
     for fluid, tenth in zip(fluids, (False, True), strict=True):
         fluid.density.write(smoke(n, tenth))
     yield fluids
     release(*fluids)
 
 
-def _light_and_slices(
-    ctx: moderngl.Context, n: int, samples: int, backend: str
-) -> dict[str, Sequence[float]]:
+def _light_and_slices(ctx: moderngl.Context, n: int, samples: int) -> dict[str, Sequence[float]]:
     from gpufluid.render.volume import VolumeRenderer
 
     camera, look = Camera((0.5, 0.5, 0.5), distance=2.5, azimuth=25.0), Look()
     target, volumes = ctx.simple_framebuffer(PICTURE), [VolumeRenderer(ctx, reuse=False) for _ in range(2)]
-    with _full_and_tenth(ctx, n, backend) as fluids:
+    with _full_and_tenth(ctx, n) as fluids:
         for fluid in fluids:  # after steps it is known where there is nothing
             for _ in range(WARM_UP):
                 fluid.step(fluid.grid.cell_size)

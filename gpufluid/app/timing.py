@@ -168,7 +168,7 @@ def copy_bandwidth(ctx: moderngl.Context, software: bool) -> float:
     ways: list[Callable[[], None]] = [lambda: ctx.copy_buffer(other, one)]
     copy = None
     if "compute" in stages(ctx.version_code) and not software:
-        source = Source("copy (compute)").add("#version 430 core", "<stage>").include("bench/copy.glsl")
+        source = Source("copy (compute)", 430).include("bench/copy.glsl")
         copy = ctx.compute_shader(source.text)
         one.bind_to_storage_buffer(0)
         other.bind_to_storage_buffer(1)

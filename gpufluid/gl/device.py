@@ -176,11 +176,9 @@ class Device(Measured):
         """
 
         def make() -> moderngl.Program:
-            source, corners = Source(label).add("#version 330 core", "<stage>"), None
-            source.add("\n".join(f"#define {name} {n}" for name, n in (macros or {}).items()), "<variant>")
-            if vertex is not None:
-                corners = Source(f"{label} (vertex)").add("#version 330 core", "<stage>").include(vertex)
-            return self.fragment_program(source.include(fragment), corners)
+            source = Source(label, 330).define(macros or {}).include(fragment)
+            corners = None if vertex is None else Source(f"{label} (vertex)", 330).include(vertex)
+            return self.fragment_program(source, corners)
 
         return self.keep((label, fragment, vertex), make)
 
@@ -289,8 +287,7 @@ class Device(Measured):
         form = IMAGE_FORMAT[texture.components, texture.dtype]
 
         def make() -> moderngl.ComputeShader:
-            source = Source("fill (compute)").add("#version 430 core", "<stage>")
-            source.add(f"layout(local_size_x = {GROUP}, local_size_y = {GROUP}) in;", "<stage>")
+            source = Source("fill (compute)", 430, (GROUP, GROUP))
             source.add(f"layout({form}, binding = 0) writeonly uniform image2D filled;", "<fields>")
             return self.compute_program(source.include("sim/fill.glsl"))
 

@@ -42,7 +42,7 @@ class Field:
     ) -> None:
         self.device, self.name, self.layout = device, name, layout
         self.components, self.dtype = components, device.kept_as(components, dtype, f"the {name} field")
-        self.version = 0  # another one for other values in front
+        self.version = 0  # changes with the values in front
         self.where: Strips | None = None  # outside of which what is written now stays at rest
         self._buffers = buffers
         self._held: moderngl.Texture | None = None  # the front, while another field shows it
@@ -140,8 +140,9 @@ class Field:
     def held(self, still: Field | None = None) -> Field:
         """Return a field that shows this front as it is now; nothing is copied.
 
-        The texture stays here until the first write and is then left to `still`, whose own one, that of an
-        earlier call or a new one, has come in its place: passes write to it first.
+        The texture stays here as well until the next write, and is that of `still` alone from then on. In
+        return the texture that `still` had, of an earlier call or a new one, is one of this field's: the next
+        pass writes to it.
         """
         if still is None:
             still = Field(self.device, self.name, self.layout, self.components, self.dtype, buffers=1)

@@ -234,7 +234,7 @@ class KernelSource:
             * len(s.parts)
             for s in (*self.slots, kernel.write)
         ) * (1 if walk is None else walk.sweeps)
-        self.shader = Source(f"{kernel.name} ({self.stage})")
+        self.shader = self._begun()
         self.vertex: Source | None = None
         self.placed = device.software and self.stage == "fragment" and not self._sized
         self.twice = False
@@ -243,7 +243,6 @@ class KernelSource:
     def _write(self) -> None:
         """Put the shaders together."""
         kernel, variant = self.kernel, self.variant
-        self._begin(variant)
         self._declare_box(variant)
         self._declare_inputs(variant.sampler == "hardware")
         outputs = self._declare_output()
@@ -274,17 +273,16 @@ class KernelSource:
     def _format_of(self, slot: Slot) -> str:
         return IMAGE_FORMAT[slot.components, self._dtype_of(slot)]
 
-    def _begin(self, variant: Variant) -> None:
+    def _begun(self) -> Source:
+        """The shader as far as its macros."""
         compute, device = self.stage == "compute", self.device
         version = 430 if compute or self._gathers else 420 if device.reading == "image" else 330
-        self.shader.add(f"#version {version} core", "<stage>")
-        if compute:
-            x, y = self.group
-            self.shader.add(f"layout(local_size_x = {x}, local_size_y = {y}) in;", "<stage>")
-        defines = variant.defines(self._grid.dimensions) | device.defines | {"GATHERED": int(self._gathers)}
+        defines = self.variant.defines(self._grid.dimensions) | device.defines
+        defines |= {"GATHERED": int(self._gathers)}
         if self.kernel.walk is not None:
             defines |= self.kernel.walk.defines
-        self.shader.add("\n".join(f"#define {name} {value}" for name, value in defines.items()), "<variant>")
+        label, group = f"{self.kernel.name} ({self.stage})", self.group if compute else ()
+        return Source(label, version, group).define(defines)
 
     def _declare_box(self, variant: Variant) -> None:
         kinds = dict.fromkeys(slot.kind for slot in (*self.slots, self.kernel.write))
@@ -391,8 +389,8 @@ class KernelSource:
         """The vertex shader: it covers all of the target, the spans of strips or regions."""
         if self.local:
             return vertex_source(self.layout, self.kernel.name, self.placed)
-        source = Source(f"{self.kernel.name} ({'strips' if self.sparse else 'vertex'})")
-        source.add("#version 330 core", "<stage>").add(f"#define PLACED {int(self.placed)}", "<variant>")
+        source = Source(f"{self.kernel.name} ({'strips' if self.sparse else 'vertex'})", 330)
+        source.define({"PLACED": int(self.placed)})
         source.add("const ivec2 target_size = ivec2({}, {});".format(*self._size), "<layout>")
         if not self.sparse:
             return source.include("sim/whole_vertex.glsl")

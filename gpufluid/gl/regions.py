@@ -83,8 +83,7 @@ def slices_of(region: Region) -> int:
 
 def vertex_source(layout: FlatLayout, label: str, placed: bool) -> Source:
     """The vertex shader over regions of what has that layout. placed: it tells fragments where they are."""
-    source = Source(f"{label} (regions)").add("#version 330 core", "<stage>")
-    source.add(f"#define PLACED {int(placed)}", "<variant>")
+    source = Source(f"{label} (regions)", 330).define({"PLACED": int(placed)})
     source.add("const ivec2 target_size = ivec2({}, {});".format(*layout.texture_size), "<layout>")
     source.add(layout.glsl("cell"), "<layout>")  # of faces too: their layout has one more along an axis
     return source.include("sim/region_vertex.glsl")
@@ -114,17 +113,16 @@ def bring_over(out: Field, regions: Sequence[Region]) -> None:
 
 
 def _program(device: Device, layout: FlatLayout, form: str) -> moderngl.Program | moderngl.ComputeShader:
-    source = Source(f"bring over ({device.stage})")
+    label = f"bring over ({device.stage})"
     fields = "uniform sampler2D written;\nvec4 brought;"
     made: moderngl.Program | moderngl.ComputeShader
     if device.stage == "fragment":
-        source.add("#version 330 core", "<stage>").add(fields, "<fields>").include("sim/bring_over.glsl")
+        source = Source(label, 330).add(fields, "<fields>").include("sim/bring_over.glsl")
         main = "void main() {\n    kernel(ivec2(gl_FragCoord.xy));\n    color_0 = brought;\n}"
         source.add(f"layout(location = 0) out vec4 color_0;\n{main}", "<main>")
         made = device.fragment_program(source, vertex_source(layout, "bring over", placed=False))
     else:
-        source.add("#version 430 core", "<stage>")
-        source.add(f"layout(local_size_x = {GROUP}, local_size_y = {GROUP}) in;", "<stage>")
+        source = Source(label, 430, (GROUP, GROUP))
         source.add(layout.glsl("cell"), "<layout>").include("sim/region_texel.glsl")
         source.add(fields, "<fields>").include("sim/bring_over.glsl")
         source.add(f"layout({form}, binding = 0) writeonly restrict uniform image2D image_0;", "<main>")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -99,13 +99,21 @@ class Source:
 
     ``#include "lib/file.glsl"`` takes a file in once. ``#include "lib/file.glsl" for velocity`` takes it in
     once for that name, which stands wherever the file says FIELD.
+
+    version: of GLSL, 330 for 3.30, that it begins with; None: it is added later. group: invocations of a
+    compute shader's workgroup, along x or along x and y.
     """
 
-    def __init__(self, label: str) -> None:
+    def __init__(self, label: str, version: int | None = None, group: Sequence[int] = ()) -> None:
         self.label = label
         self._lines: list[str] = []
         self._origin: list[tuple[str, int]] = []
         self._taken: set[tuple[str, str]] = set()
+        if version is not None:
+            self.add(f"#version {version} core", "<stage>")
+        if group:
+            sizes = (f"local_size_{axis} = {size}" for axis, size in zip("xy", group, strict=False))
+            self.add(f"layout({', '.join(sizes)}) in;", "<stage>")
 
     def add(self, text: str, origin: str) -> Source:
         """Append text written in Python; `origin` names it in error messages."""
@@ -113,6 +121,10 @@ class Source:
             self._lines.append(line)
             self._origin.append((origin, number))
         return self
+
+    def define(self, macros: Mapping[str, object]) -> Source:
+        """Append `macros`: their values by name."""
+        return self.add("\n".join(f"#define {name} {value}" for name, value in macros.items()), "<variant>")
 
     def include(self, name: str, field: str = "", chain: tuple[str, ...] = ()) -> Source:
         """Append a file of the shader folder with all it includes."""

@@ -94,7 +94,7 @@ class Strips:
         self.size, self.joins = (STRIP, rows), JOINED_ROWS // rows
         self.vertices = 6 * across * -(-up // self.joins) * deep
         self._found = field("found", "found", 2)
-        self._speed: tuple[Field, int] | None = None  # which, and the version of it, of the latest found
+        self._speed: tuple[Field, int] | None = None  # that `_found` knows, and its version
         slices = self._layouts["block"].size[2]
         self._shares = {"SHARES": min(SHARES, slices) if device.software else slices}
         self._programs: dict[tuple[str, int], _Program] = {}
@@ -277,17 +277,13 @@ class Strips:
 
     def _source(self, small: _Pass, fields: Read) -> Source:
         """What stands before the file of a pass: the box, its macros and what it reads."""
-        device, source = self.device, Source(small.label)
+        device, compute = self.device, self.device.small_stage == "compute"
         variant = Variant(boundaries=small.boundaries or Boundaries())
         defines = {**variant.defines(self.grid.dimensions), **device.defines}
         defines |= {**strip_macros(device.software), **small.macros}
-        if device.small_stage == "compute":
-            source.add("#version 430 core", "<stage>")
-            source.add(f"layout(local_size_x = {GROUP}) in;", "<stage>")
-        else:
-            source.add(f"#version {420 if device.reading == 'image' else 330} core", "<stage>")
-        source.add(box_constants(self.grid), "<box>")
-        source.add("\n".join(f"#define {k} {v}" for k, v in defines.items()), "<variant>")
+        version = 430 if compute else 420 if device.reading == "image" else 330
+        source = Source(small.label, version, (GROUP,) if compute else ())
+        source.add(box_constants(self.grid), "<box>").define(defines)
         source.add(variant.constants(self.grid.dimensions), "<box>")
         for kind in dict.fromkeys((*(kind for kind, _ in fields.values()), small.kind, "piece")):
             source.add(self._layouts[kind].glsl(kind), "<layout>")

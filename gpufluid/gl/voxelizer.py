@@ -30,9 +30,9 @@ class Voxelizer:
 
     def __init__(self, device: Device, grid: Grid) -> None:
         self.device, self.grid = device, grid
-        vertex, fragment = Source("voxelize (vertex)"), Source("voxelize (fragment)")
-        for source, file in ((vertex, "sim/voxelize_vertex.glsl"), (fragment, "sim/voxelize_fragment.glsl")):
-            source.add("#version 330 core", "<stage>").add(box_constants(grid), "<box>").include(file)
+        box = box_constants(grid)
+        vertex = Source("voxelize (vertex)", 330).add(box, "<box>").include("sim/voxelize_vertex.glsl")
+        fragment = Source("voxelize (fragment)", 330).add(box, "<box>").include("sim/voxelize_fragment.glsl")
         self._program = device.fragment_program(fragment, vertex)
         self._meshes = MeshBuffers(device.ctx, normals=False)
 

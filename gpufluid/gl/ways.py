@@ -79,14 +79,12 @@ def check(
         raise GpufluidError(f'{what}="compute" needs OpenGL 4.3, {here}: use "fragment" or "auto"')
     if reading is not None and reading not in readings(version, stage or "fragment"):
         raise GpufluidError(f"{what}: reading by imageLoad needs OpenGL 4.2, {here}")
-    if sweeps > 1 and stage != "compute":
-        raise GpufluidError(
-            f"{what}: {sweeps} sweeps a pass need compute passes, here kernels run as {stage} ones"
-        )
-    if joined and stage != "compute":
-        raise GpufluidError(
-            f"{what}: confinement in one pass needs compute passes, here kernels run as {stage} ones"
-        )
+    for asked, told in (
+        (sweeps > 1, f"{sweeps} sweeps a pass need"),
+        (joined, "confinement in one pass needs"),
+    ):
+        if asked and stage != "compute":
+            raise GpufluidError(f"{what}: {told} compute passes, here kernels run as {stage} ones")
 
 
 class Asked(NamedTuple):

@@ -102,7 +102,7 @@ class FrameRenderer(Guest):
             self.release()
             raise
 
-    if not TYPE_CHECKING:  # to which every name would be one
+    if not TYPE_CHECKING:  # a type checker would let every name pass
 
         def __setattr__(self, name: str, value: object) -> None:
             checked = LOOKS.get(name)

@@ -96,11 +96,8 @@ class ReachPart:
         self.grid = light.grid
         frames = [LightFrame(light.grid, axis, light.scale) for axis in AXES]
         # a column crosses no more columns than layers
-        wide, high, self._tiles = (
-            max(frame.largest_tile[0] + frame.layers + 1 for frame in frames),
-            max(frame.largest_tile[1] + frame.layers + 1 for frame in frames),
-            max(frame.tiles for frame in frames),
-        )
+        wide, high = (max(frame.largest_tile[n] + frame.layers + 1 for frame in frames) for n in (0, 1))
+        self._tiles = max(frame.tiles for frame in frames)
         self.largest = -(-wide // COLUMNS[0]), -(-high // COLUMNS[1])
         self._bands = -(-max(frame.largest_tile[1] for frame in frames) // BAND)
         self._groups: _Groups | None = None

@@ -102,7 +102,7 @@ class RayMarch:
         if size not in self._occupied:
             layout = FlatLayout(size, 1, device.max_texture_size)
             self._occupied[size] = Field(device, "occupied", layout, 1, "f2", 1)
-        occupied = self._occupied[size]
+        occupied, images = self._occupied[size], images_of(device, sight.fields)
         program = volume_program(
             device,
             sight.fluid,
@@ -112,7 +112,7 @@ class RayMarch:
             solids=False,
             defines={"BLOCK": BLOCK, **sight.defines},
             volumes={"occupied": occupied.layout},
-            images=(images := images_of(device, sight.fields)),
+            images=images,
         )
         sight.give_fire(program)
         with self.painter.timed(sight, "blocks"), bind(device, program, images, **sight.fields):

@@ -77,7 +77,7 @@ class Occupancy:
         self._worth = WORTH * nx * ny * nz
         self._known: object = None
         self.margin = 0.0
-        self._beside: int | None = None  # cells beside what shows that spans are yet to be found with
+        self._beside: int | None = None  # cells beside what shows that spans take in; None: they are found
 
     @property
     def blocks(self) -> int:
@@ -176,21 +176,20 @@ class Occupancy:
         defines: macros of both.
         """
         layout = self.boxes.layout
-        macros = [f"#define {key} {value}" for key, value in (defines or {}).items()]
+        macros = defines or {}
 
         def make() -> moderngl.Program:
-            vertex = Source(f"{name} (vertex)").add("#version 330 core", "<stage>")
-            vertex.add(box_constants(grid), "<box>").add("#define DIMENSIONS 3", "<variant>")
-            vertex.add("\n".join((f"#define EDGE {self._defines['EDGE']}", *macros)), "<variant>")
+            vertex = Source(f"{name} (vertex)", 330).add(box_constants(grid), "<box>")
+            vertex.define({"DIMENSIONS": 3, "EDGE": self._defines["EDGE"], **macros})
             vertex.add("const bvec3 periodic = bvec3(false), open_high = bvec3(false);", "<variant>")
             vertex.add(layout.glsl("boxes"), "<layout>")
             vertex.add(field_reader("boxes", "boxes", layout, UNITS["boxes"]), "<fields>")
-            fragment = Source(name).add("#version 330 core", "<stage>").add("\n".join(macros), "<variant>")
+            fragment = Source(name, 330).define(macros)
             return device.fragment_program(
                 fragment.include(f"render/{name}_fragment.glsl"), vertex.include(f"render/{name}_vertex.glsl")
             )
 
-        return device.keep((name, grid, layout, tuple(macros)), make)
+        return device.keep((name, grid, layout, *macros.items()), make)
 
     @contextmanager
     def scatter(self, program: moderngl.Program, target: moderngl.Framebuffer) -> Iterator[None]:
@@ -258,6 +257,6 @@ def _kelvin(fire: Fire) -> tuple[float, float, float]:
 
 
 def _state(fluid: FluidLike, look: Look) -> object:
-    """What is another where there may be something elsewhere."""
+    """What differs where other cells may hold something."""
     fire = look.fire and (_kelvin(look.fire), look.fire.soft)
     return contents(fluid), look.smoke.extinction, look.smoke.soft, fire, bool(look.lights)

@@ -196,9 +196,7 @@ class Overlay(Guest):
             named = {**variant.defines(dimensions), **self.device.defines, **dict(given)}
 
             def begun(stage: str) -> Source:
-                source = Source(stage).add("#version 330 core", "<stage>")
-                source.add("\n".join(f"#define {n} {v}" for n, v in named.items()), "<variant>")
-                source.add(box_constants(fluid.grid), "<box>")
+                source = Source(stage, 330).define(named).add(box_constants(fluid.grid), "<box>")
                 return source.add(variant.constants(dimensions), "<variant>")
 
             source = begun(label).include("lib/between.glsl")

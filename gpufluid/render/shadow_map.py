@@ -62,7 +62,7 @@ class ShadowMap:
         self._sees = np.zeros((0, 0), np.bool_)  # which of the solids each tile does, [tiles, solids]
         self._rects, self._nearest = np.zeros((0, 4)), np.zeros(0)  # of each tile, see `filled`
         self.thrown: list[Floats] = []  # the corners of boxes round what throws shadows, [8, 3] each
-        self.version = 0  # another one whenever it is drawn anew
+        self.version = 0  # changes whenever it is drawn anew
 
     @property
     def bytes(self) -> int:
@@ -166,11 +166,8 @@ class ShadowMap:
         ctx.enable_only(moderngl.NOTHING)
 
     def _program(self) -> moderngl.Program:
-        vertex = Source("shadow map (vertex)").add("#version 330 core", "<stage>")
-        fragment = Source("shadow map").add("#version 330 core\nvoid main() {}", "<stage>")
-        return self.device.fragment_program(
-            fragment, vertex.include("render/shadow_vertex.glsl"), handed=False
-        )
+        vertex = Source("shadow map (vertex)", 330).include("render/shadow_vertex.glsl")
+        return self.device.fragment_program(Source("shadow map", 330).add("void main() {}", "<main>"), vertex)
 
     def _values(self, depths: moderngl.Texture, grid: Grid) -> dict[str, Any]:
         """What ``past_solids.glsl`` is told to find its places, in cells of `grid`, in `depths`."""

@@ -12,12 +12,12 @@ from gpufluid.render.solid_meshes import CORNERS
 from gpufluid.vectors import Floats
 
 MARGIN = 3  # texels round what throws shadows, in which all is lit
-STEPS = 4  # texels grow by the fourth root of 2, or edges would creep while a solid or the eye moves
+STEPS = 4  # sizes of texels to a factor of 2: any size would let edges creep while a solid or the eye moves
 ALONG = 1e-3  # the sine of the angle up to which an axis lies along the light
 APART = 1e-3  # of the depth or the width, that the first and the last lie within
-PARTS = 3  # looks of a lamp all round are so many to the side of a whole one
+PARTS = 3  # along a side of a whole tile lie so many of those of a lamp that looks all round
 NEAREST = 1e-3  # of the way to the farthest, which a lamp sees
-WAYS = 8  # and as many again, along each axis, in which a lamp may look: a little is not turned after
+WAYS = 8  # steps from 0 to 1 of the ways a lamp may look: it does not turn after every little move of a solid
 NARROW = 0.5  # the cosine of half the angle that one look of a lamp takes in
 # half the sides of the square that is looked up for a cell of 1, before the map is turned: its corners are
 # (+-3, +-1) / 5 and so on, and its 4 x 4 places scatter a little more than those in the cell itself

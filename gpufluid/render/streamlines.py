@@ -302,9 +302,8 @@ class StreakLines(_Lines, KeepsPlaces):
         self._settle(fluid)
         shown = self.quantity(fluid, "speed")
         self.last_range = self.range_of(fluid, shown, "speed", self.range)
-        natural = self._apart / fluid.grid.cell_size
         values = {"head": self._head % self.points, "slots": self.points, "longest": LONGEST}
-        values["natural"] = natural
+        values["natural"] = self._apart / fluid.grid.cell_size
         self._draw(fluid, shot, target, len(self.seeds), values)
 
     def read(self) -> NDArray[np.float32]:

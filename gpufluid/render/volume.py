@@ -82,8 +82,8 @@ class _Made:
         self.lighting, self.occupancy, self.shaded = lighting, occupancy, shaded
         self.stepped: Field | None = None  # the looks before they are softened, where they are
         self.fluid: ReferenceType[FluidLike] | None = None  # drawn last
-        self.lit: object = None  # what the light was walked through, and how
-        self.shown: object = None  # of what the looks of cells are
+        self.lit: object = None  # as of `_now`: what the light was walked through, and how
+        self.shown: object = None  # the same of the looks of cells, and from where they are seen
 
     @property
     def needed(self) -> bool:
@@ -141,12 +141,8 @@ class VolumeRenderer(Guest):
         skip_empty, reuse = flag(skip_empty, "skip_empty"), flag(reuse, "reuse")
         self.ctx, self.slices, self.attenuation = ctx, slices, attenuation
         self.jitter, self.light_scale = flag(jitter, "jitter"), light_scale
-        self.method, self.resolution, self.skip_empty, self.reuse = (
-            method,
-            float(resolution),
-            skip_empty,
-            reuse,
-        )
+        self.method, self.resolution = method, float(resolution)
+        self.skip_empty, self.reuse = skip_empty, reuse
         self._budget = FrameBudget(ctx)
         self.frame_ms = frame_ms
         self.device = Device(ctx, "fragment")
@@ -163,10 +159,10 @@ class VolumeRenderer(Guest):
         self._edge, self._soft = 0.0, False  # as of the `Sight` drawn last
         self._gives = False  # whether a host asks for the light on things of its own
         self._drawn: ReferenceType[FluidLike] | None = None  # the fluid whose light there is
-        self._unwalked: Look | None = None  # of a picture that did not show it, and so did without its light
+        self._unwalked: Look | None = None  # of a picture that did not show the box: not walked yet
         self._color_only = OverTarget()
 
-    if not TYPE_CHECKING:  # to which every name would be one
+    if not TYPE_CHECKING:  # a type checker would let every name pass
 
         def __setattr__(self, name: str, value: object) -> None:
             if name in FIXED and name in self.__dict__:
@@ -324,7 +320,7 @@ class VolumeRenderer(Guest):
         made.lit = now
 
     def _now(self, fluid: FluidLike, look: Look) -> object:
-        """What is another where anything is, but for the camera; None: nothing is taken over."""
+        """What differs where anything but the camera has changed; None: nothing is reused."""
         if not self.reuse or self.frame_ms is not None:
             return None
         things = (look.light, look.smoke, look.fire, *look.lights)
@@ -490,14 +486,12 @@ class VolumeRenderer(Guest):
         Colours are softened: a cell that is white beside one that is dark would show its corners. So is smoke
         that is to be: dense smoke would show the first cell that holds any.
         """
-        made = self._work
-        target = made.shaded
-        soft = look.smoke.soft
+        made, light, smoke = self._work, look.light, look.smoke
+        target, soft = made.shaded, smoke.soft
         if soft or fluid.color_field is not None:
             if made.stepped is None:
                 made.stepped = Field(self.device, "shaded cells", fluid.layouts["cell"], 4, "f2", 1)
             target = made.stepped
-        light, smoke = look.light, look.smoke
         covering = self._covering(target)
         fades, fading_values = fading(fluid, smoke)
         defines = {**fades, "SOFTENED": int(soft)}
@@ -518,6 +512,7 @@ class VolumeRenderer(Guest):
             self._cover(program, target)
         if target is made.shaded:
             return
+        images = self._loaded(shaded=target)
         program = cells_program(
             self.device,
             fluid,
@@ -526,7 +521,7 @@ class VolumeRenderer(Guest):
             "shaded",
             "solid",
             defines={"SOFTENED": int(soft)},
-            images=(images := self._loaded(shaded=target)),
+            images=images,
             **covering,
         )
         with bind(self.device, program, images, shaded=target, solid=fluid.solid_field):

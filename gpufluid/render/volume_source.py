@@ -61,7 +61,7 @@ def matter(fluid: FluidLike) -> dict[str, Field]:
 
 
 def contents(fluid: FluidLike) -> dict[str, object]:
-    """What is another where a picture of `fluid` may be."""
+    """What differs where a picture of `fluid` may differ."""
     return {name: (field, field.front.mglo, field.version) for name, field in matter(fluid).items()}
 
 
@@ -86,17 +86,16 @@ def volume_source(
     present = matter(fluid)
     if solids is None:
         solids = "solid" in present
-    source = Source(label).add(f"#version {version} core", "<stage>").add(box_constants(fluid.grid), "<box>")
+    source = Source(label, version).add(box_constants(fluid.grid), "<box>")
     # a picture ends at the sides, whatever they are
     variant = Variant(solids=solids, sampler="hardware")
     macros: dict[str, object] = dict.fromkeys(UNSAID, 0)
     macros |= {"COLORED": int("color" in present), "BURNING": int("flame" in present)}
     macros["LOADED"] = int(bool(images))
     macros |= variant.defines(fluid.grid.dimensions) | device.defines | dict(defines or {})
-    source.add("\n".join(f"#define {name} {value}" for name, value in macros.items()), "<variant>")
-    source.add(variant.constants(fluid.grid.dimensions), "<variant>").include("lib/between.glsl")
+    source.define(macros).add(variant.constants(fluid.grid.dimensions), "<variant>")
     layout = fluid.layouts["cell"]
-    source.add(layout.glsl("cell"), "<layout>")
+    source.include("lib/between.glsl").add(layout.glsl("cell"), "<layout>")
     for name in fields or present:
         if name in images:
             source.add(image_reader(name, "cell", images, layout), "<fields>")
@@ -163,7 +162,7 @@ def volume_program(
         )
         vertex = None
         if vertex_file is not None:
-            vertex = Source(f"{label} (vertex)").add("#version 330 core", "<stage>")
+            vertex = Source(f"{label} (vertex)", 330)
             if placed_by:
                 cell = target or fluid.layouts["cell"]
                 width, height = cell.texture_size
