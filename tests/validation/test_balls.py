@@ -31,7 +31,7 @@ class Flow:
 
 def radius(share: float) -> float:
     """Of balls that are 1 apart, m."""
-    return math.cbrt(0.75 * share / math.pi)
+    return float((0.75 * share / math.pi) ** (1.0 / 3.0))
 
 
 def stream(share: float, cells: int) -> Flow:
