@@ -14,10 +14,8 @@ import gpufluid as gf
 pytestmark = pytest.mark.validation
 
 PECLET = 20.0  # mean velocity times width over diffusivity
-LENGTH, STRIPE = (
-    16,
-    0.5,
-)  # of the periodic channel, in widths; standard deviation of the dye along it at first
+LENGTH = 16  # of the periodic channel, in widths
+STRIPE = 0.5  # standard deviation of the dye along it at first
 BEGIN, END = 0.2 * PECLET, 0.4 * PECLET  # by then what differs across the channel is e^-7.9 of what it was
 SPREAD = 1.0 + PECLET**2 / 210.0  # effective diffusivity over the molecular one
 UNEVEN = 0.2  # the mean square of u - 1, u = 6 y (1 - y)
