@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +97,8 @@ def test_it_draws_those_named(gallery: Any, tmp_path: Path, monkeypatch: pytest.
     }
     monkeypatch.setattr(gallery, "PICTURES", table)
     monkeypatch.delenv("PYTHONPATH", raising=False)
-    monkeypatch.setattr(gallery, "load_demo", lambda name: partial(load_demo(name), cells=DRAWN[name]))
+    monkeypatch.setattr(gallery, "load_demo", lambda name: lambda cells: load_demo(name)(cells=DRAWN[name]))
+    monkeypatch.setattr(gallery, "gpu_cells", DRAWN.get)
     monkeypatch.setattr(gallery, "FADE", 2)
     monkeypatch.setitem(gallery.RULES, ".webp", {**gallery.RULES[".webp"], "quality": 100})
     gallery.main(["late", "early", "dot", "moving", "coarse", "--out", str(tmp_path / "out")])
@@ -116,24 +116,21 @@ def test_it_draws_those_named(gallery: Any, tmp_path: Path, monkeypatch: pytest.
 def test_the_end_of_a_moving_picture_turns_into_its_beginning(
     gallery: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A demo that is as bright as its frame says; in the cells of a GPU if they are asked for."""
-    asked: list[dict[str, Any]] = []
+    """A demo that is as bright as its frame says; it is run in the cells that it takes on a GPU."""
 
-    def run(demo: str, size: tuple[int, int], wanted: range, **options: Any) -> Any:
-        asked.append(options)
+    def run(demo: str, size: tuple[int, int], wanted: range, cells: tuple[int, ...]) -> Any:
+        assert cells == (112, 168, 112)
         return (np.full((1, 1, 3), n, np.uint8) for n in wanted)
 
     monkeypatch.setattr(gallery, "FADE", 3)
     monkeypatch.setattr(gallery, "run", run)
 
     def shades(first: int, last: int) -> list[int]:
-        return [int(picture.max()) for picture in gallery.moving(gallery.Moving("", first, last))]
+        return [int(picture.max()) for picture in gallery.moving(gallery.Moving("colours", first, last))]
 
     # three frames come in by a quarter, a half and three quarters: those before the first, or the first
     assert shades(100, 140) == [*range(100, 138), 128, 118, 109]  # of 138, 139, 140 and 97, 98, 99
     assert shades(1, 41) == [*range(1, 39), 30, 20, 11]
-    gallery.moving(gallery.Moving("colours", 1, 9, finer=True))
-    assert asked == [{}, {}, {"cells": (112, 168, 112)}]
 
 
 def test_it_tells_what_they_show(gallery: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,7 @@
     python tools/gallery.py --list
 
 writes them all, or those named ("campfire"), into docs/ or another folder. Frames were chosen on a software
-renderer, where all take two hours. The studio needs a display; `xvfb-run` will do.
+renderer, where all take an hour and a half. The studio needs a display; `xvfb-run` will do.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Shot(NamedTuple):
 class Moving(NamedTuple):
     """A demo from one frame to another, over and over, as a picture that moves.
 
-    The last frames fade into those before the first, or into the first there is. finer: in the cells that the
-    demo takes on a GPU, wherever it is drawn.
+    The last frames fade into those before the first, or into the first there is. It is drawn in the cells
+    that the demo takes on a GPU.
     """
 
     demo: str
@@ -63,11 +63,10 @@ class Moving(NamedTuple):
     last: int
     size: tuple[int, int] = (640, 360)
     quality: int | None = None  # in place of that of the rules: an even sky shows squares with it
-    finer: bool = False
 
     def __str__(self) -> str:
-        told = f"demo {self.demo}, frames {self.first} to {self.last}, {self.size[0]} x {self.size[1]}"
-        return f"{told}, in a GPU's cells" if self.finer else told
+        size = f"{self.size[0]} x {self.size[1]}"
+        return f"demo {self.demo}, frames {self.first} to {self.last}, {size}, in a GPU's cells"
 
 
 class Program(NamedTuple):
@@ -99,14 +98,14 @@ def looks(*names: str) -> dict[str, Source]:
 
 
 PICTURES: dict[str, Source] = {  # by their place in docs/
-    "plume.webp": Moving("plume", 90, 210, (768, 432), finer=True),
-    "gallery/campfire.webp": Moving("campfire", 50, 150, finer=True),
-    "gallery/incense.webp": Moving("incense", 60, 170, (360, 480), finer=True),
-    "gallery/stage.webp": Moving("stage", 61, 180, finer=True),
-    "gallery/colours.webp": Moving("colours", 80, 180, finer=True),
-    "gallery/cloud.webp": Moving("cloud", 21, 176, finer=True),
-    "gallery/volcano.webp": Moving("volcano", 90, 190, quality=88, finer=True),
-    "gallery/particles_scene.webp": Moving("particles", 132, 209, finer=True),
+    "plume.webp": Moving("plume", 90, 210, (768, 432)),
+    "gallery/campfire.webp": Moving("campfire", 50, 150),
+    "gallery/incense.webp": Moving("incense", 60, 170, (360, 480)),
+    "gallery/stage.webp": Moving("stage", 61, 180),
+    "gallery/colours.webp": Moving("colours", 80, 180),
+    "gallery/cloud.webp": Moving("cloud", 21, 176),
+    "gallery/volcano.webp": Moving("volcano", 90, 190, quality=88),
+    "gallery/particles_scene.webp": Moving("particles", 132, 209),
     **frames(flame=130, torch=80, ball_of_fire=28, vortex_blast=30, blast=46),
     **frames(smoke=120, chimney=88, lamps=90, lantern=80, animated_source=95, follow=80, walker=62),
     **frames(planet=24, steps=122, room=160, spheres=150, glass_plates=138),
@@ -135,9 +134,11 @@ def gpu_cells(demo: str) -> tuple[int, int, int]:
     return tuple(msgspec.toml.decode(file.read_bytes())["grid"]["gpu_cells"])
 
 
-def run(demo: str, size: tuple[int, int], wanted: Iterable[int], **options: Any) -> Iterator[Picture]:
-    """The pictures of one run of a demo after so many frames, which grow. options: of its scene."""
-    scene = load_demo(demo)(**options)
+def run(
+    demo: str, size: tuple[int, int], wanted: Iterable[int], cells: tuple[int, int, int] | None = None
+) -> Iterator[Picture]:
+    """The pictures of one run of a demo after so many frames, which grow; cells: None for its own."""
+    scene = load_demo(demo)(cells=cells)
     assert scene.fluid.ctx is not None
     scene.fit(size[0] / size[1])
     renderer = gf.FrameRenderer.of(scene.picture, scene.fluid.ctx, size)
@@ -162,8 +163,7 @@ def shots(places: list[str]) -> Iterator[tuple[str, list[Picture]]]:
 def moving(source: Moving) -> list[Picture]:
     """All frames of a moving picture."""
     start = max(source.first - FADE, 1)
-    options = {"cells": gpu_cells(source.demo)} if source.finer else {}
-    pictures = list(run(source.demo, source.size, range(start, source.last + 1), **options))
+    pictures = list(run(source.demo, source.size, range(start, source.last + 1), gpu_cells(source.demo)))
     before, own = pictures[: source.first - start], pictures[source.first - start :]
     before = [pictures[0]] * (FADE - len(before)) + before
     for n, new in enumerate(before, 1):
