@@ -258,6 +258,11 @@ def saved_time(path: str | os.PathLike[str]) -> float:
     return _contents(path).numbers["time"]
 
 
+def saved_grid(path: str | os.PathLike[str]) -> Grid:
+    """The grid of the fluid in a file. Raises GpufluidError as `Fluid.load` does."""
+    return _contents(path).grid
+
+
 def _named(source: Kept) -> Path | Taken:
     return source if isinstance(source, Taken) else named_file(source)
 

@@ -395,6 +395,8 @@ def _fill(fluid: Fluid, builder: Builder, box: Any, prefix: str) -> None:
 def of_other_cells(grid: Grid, cells: Cells) -> Grid:
     """A grid of other `cells`, as wide or as high as `grid`, whichever is more, on its floor and round its
     middle. Raises GpufluidError where there is none."""
+    if cells == grid.cells:
+        return grid  # to the last bit
     size = max(grid.size[:2]) / max(*cells[:2], 1)
     x, y, z = grid.origin
     wider, _, deeper = (n * size - was for n, was in zip(cells, grid.size, strict=True))

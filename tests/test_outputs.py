@@ -460,6 +460,28 @@ def test_a_run_goes_on_with_the_same_bits(folder: Path, scene: str) -> None:
     assert len(list((folder / "vol").glob("*.vdb"))) == 3 * (1 + len(more))
 
 
+CHOOSY = """
+import gpufluid as gf
+
+def scene(ctx=None, cells=(4, 6, 4)):
+    fluid = gf.Fluid(gf.Grid(cells, 1.2 / cells[1]), ctx=ctx)
+    fluid.emitters.add(gf.Emitter(gf.Sphere((0.4, 0.3, 0.4), 0.25), density=9.0, temperature=1.0))
+    return gf.Scene(fluid, dt=0.05)
+"""
+
+
+@pytest.mark.parametrize("scene", ["one.toml", "choosy.py"])
+def test_a_run_goes_on_in_the_cells_it_was_saved_in(folder: Path, scene: str) -> None:
+    """Also where the scene has others, as on a machine with a GPU."""
+    (folder / "choosy.py").write_text(CHOOSY)
+    for told in ("", " --cells 6 9 6"):
+        run = f"run {scene} --frames"
+        assert main(words(f"{run} 4 --save whole.fluid --overwrite{told}")) == 0
+        assert main(words(f"{run} 2 --save half.fluid --overwrite{told}")) == 0
+        assert main(words(f"{run} 2 --resume half.fluid --save again.fluid --overwrite")) == 0
+        assert (folder / "again.fluid").read_bytes() == (folder / "whole.fluid").read_bytes()
+
+
 TURNING = """
 import gpufluid as gf
 

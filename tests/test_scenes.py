@@ -669,6 +669,8 @@ def test_cells_for_a_gpu_are_those_on_one_alone(
     assert cells(changes=["grid.gpu_cells=[6, 9, 6]"]) == (6, 9, 6)
     assert cells(changes=["grid.cells=[2, 3, 2]", "grid.cell_size=1"]) == (2, 3, 2)
     assert cells(None, backend="numpy") == (4, 6, 4)
+    tenths = gf.Grid((6, 3, 3), 0.1)  # 6 of which are not 0.6
+    assert scene_file.of_other_cells(tenths, (6, 3, 3)) == tenths
 
 
 @pytest.mark.parametrize("cells", [(10, 20, 10), (20, 40, 20), (16, 16, 16), (8, 20, 30), (40, 10, 20)])

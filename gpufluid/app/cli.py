@@ -265,12 +265,13 @@ def _with_choices(scene: Callable[..., Any], name: str, args: argparse.Namespace
 def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch: Path | None = None) -> int:
     from gpufluid.app.outputs import Outputs
     from gpufluid.app.play import play
-    from gpufluid.checkpoint import saved_time
+    from gpufluid.checkpoint import saved_grid
 
     make = _with_choices(scene, name, args)
     if args.resume is not None:
-        saved_time(args.resume)  # a file that is none is refused before anything is built
-        make = _resumed(make, name, args.resume, args.size)
+        cells = saved_grid(args.resume).cells  # a file that is none is refused before anything is built
+        choice = args.cells is None and "cells" in inspect.signature(make).parameters
+        make = _resumed(make, name, args.resume, args.size, cells if choice else None)
     play(
         make,
         Outputs(**{option: getattr(args, option) for option in TAKEN}, goes_on=args.resume is not None),
@@ -286,15 +287,25 @@ def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch:
 
 
 def _resumed(
-    scene: Callable[..., Any], name: str, file: str, size: tuple[int, int] | None
+    scene: Callable[..., Any],
+    name: str,
+    file: str,
+    size: tuple[int, int] | None,
+    cells: tuple[int, int, int] | None,
 ) -> Callable[..., Any]:
-    """`scene`, which goes on where the state in `file` was saved, in pictures of `size` if that is given."""
+    """`scene`, which goes on where the state in `file` was saved, in pictures of `size` if that is given.
+
+    cells: those of the state, if it may be built with them: where there is a GPU it may have others.
+    """
     from gpufluid.app.outputs import state_files
     from gpufluid.script import scene_of
 
     @functools.wraps(scene)
     def resumed(*args: Any, **options: Any) -> gpufluid.Scene:
         made = scene_of(scene(*args, **options), name)
+        if cells is not None and "cells" not in options and made.fluid.made.cells != cells:
+            made.release()
+            made = scene_of(scene(*args, **options, cells=cells), name)
         try:
             if size is not None:
                 made.fit(size[0] / size[1])
