@@ -105,7 +105,7 @@ def test_a_resumed_scene_is_asked_for_the_same(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(player, "Player", made)
     monkeypatch.setattr(window, "Window", lambda *_: contextlib.nullcontext(SimpleNamespace(ctx=None)))
     scene = functools.partial(gf.Scene.load, "a.toml", cells=(4, 4, 4), changes=["dt=0.1"])
-    for make in (scene, cli._resumed(scene, "a", "a.npz", None)):
+    for make in (scene, cli._resumed(scene, "a", "a.npz", None, None)):
         with pytest.raises(StoppedError):
             play._play_in_window(make, "a", None, (64, 64))
     assert seen == [{"cells": (4, 4, 4), "changes": ["dt=0.1"]}] * 2
