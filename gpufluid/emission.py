@@ -151,7 +151,9 @@ class Reach:
 
 def _boxes_of(emitter: Emitter, grid: Grid, boundaries: Boundaries) -> list[CellBox] | None:
     if isinstance(emitter.shape, Array):
-        return emitter.shape.boxes
+        shape = emitter.shape.values.shape[::-1]  # of finer cells, perhaps
+        wide = [own / its for own, its in zip(grid.cells, shape, strict=True)]
+        return [(_scaled(low, wide), _scaled(high, wide)) for low, high in emitter.shape.boxes]
     width = edge_width(emitter, grid)
     there: Sequence[Triple]
     if isinstance(emitter.shape, Analytic):
@@ -163,6 +165,10 @@ def _boxes_of(emitter: Emitter, grid: Grid, boundaries: Boundaries) -> list[Cell
         place, half = source_box(grid, emitter.shape, emitter.matrix, width)
         there = images(periods(grid, boundaries), *bounds(place, half))
     return [cells_between(grid, shift, *bounds(place, half)) for shift in there]
+
+
+def _scaled(place: Sequence[float], by: Sequence[float]) -> list[float]:
+    return [n * factor for n, factor in zip(place, by, strict=True)]
 
 
 def _noisy(variant: Variant, emitters: Sequence[Emitter]) -> Variant:
@@ -257,10 +263,13 @@ class _Moment(NamedTuple):
 
 
 class Emission:
-    """The stage that adds what emitters bring."""
+    """The stage that adds what emitters bring.
 
-    def __init__(self, backend: Backend, copies: Copies) -> None:
-        self.backend = backend
+    placed: the backend whose cells tell how far the box has gone since it was made.
+    """
+
+    def __init__(self, backend: Backend, copies: Copies, placed: Backend | None = None) -> None:
+        self.backend, self._placed = backend, placed or backend
         self._masks = KeptFields(backend, copies, "mask", 1)
 
     def emit(
@@ -295,8 +304,8 @@ class Emission:
         velocity: FieldStore | None = None,
     ) -> None:
         """Put what `rows_of` says of `emitters` into three channels of cells, and into `velocity`, if any."""
-        run, size = self.backend.kernel, self.backend.grid.cell_size
-        where = {"noise_shift": tuple(n * size for n in self.backend.scrolled)}
+        run, size = self.backend.kernel, self._placed.grid.cell_size
+        where = {"noise_shift": tuple(n * size for n in self._placed.scrolled)}
         reach, variant, faces = moment.reach, moment.variant, moment.faces
         formed = [e for e in emitters if isinstance(e.shape, Analytic)]
         masked = [e for e in emitters if not isinstance(e.shape, Analytic)]

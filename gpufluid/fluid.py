@@ -288,7 +288,7 @@ class Fluid(Handle):
             self._check_emitter(emitter)
         for force in self.forces:
             self._check_force(force)
-            self._solver.forces.try_out(force, self.time)
+            self._solver.flow.forces.try_out(force, self.time)
         if any(emitter.color is not None for emitter in self.emitters):
             self._solver.prepare_colors()
 
@@ -671,7 +671,7 @@ class Fluid(Handle):
             raise GpufluidError(
                 f"ForceField.values must have the shape {expected} in this fluid, got {force.array.shape}"
             )
-        self._solver.forces.compile(force, self._solver.variant)
+        self._solver.flow.forces.compile(force, self._solver.flow.variant)
 
     def _check_obstacle(self, obstacle: Obstacle) -> None:
         self._stepper.check_alive()

@@ -33,9 +33,9 @@ from gpufluid.vectors import Floats
 FARTHEST = 1e15  # m, of a force's center: single precision holds its square
 
 
-def _padded(force: ForceField) -> NDArray[np.float64]:
+def _padded(force: ForceField, grid: Grid) -> NDArray[np.float64]:
     """The values of a field of accelerations with a fourth channel of 0."""
-    return np.pad(force.array, [(0, 0)] * 3 + [(0, 1)])
+    return np.pad(grid.averaged(force.array), [(0, 0)] * 3 + [(0, 1)])
 
 
 def _from_corner(centers: Floats, grid: Grid) -> Floats:
@@ -163,7 +163,7 @@ class Forces:
             if isinstance(force, Turbulence):
                 self._stir(force, dt, time, sized, faces, velocity=velocity)
             elif isinstance(force, ForceField):
-                field = self._fields.of(force, (force.version,), partial(_padded, force))
+                field = self._fields.of(force, (force.version,), partial(_padded, force, grid))
                 run("force_field", variant)(velocity=velocity, force=field, dt=dt * force.strength, **faces)
             elif isinstance(force, ForceExpression):
                 run("force_expression", replace(variant, expression=force.expression))(

@@ -140,6 +140,15 @@ class Grid:
         """Whether the device adds up and compares all that it can before anything is read from it."""
         return self.cell_count >= MANY
 
+    def averaged(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """`values` of the cells, [z, y, x, ...]; of those of a finer grid the means in each cell."""
+        for axis, count in enumerate(self.cells):
+            parts = values.shape[2 - axis] // count
+            if parts > 1:
+                line = np.moveaxis(values, 2 - axis, 0)
+                values = np.moveaxis(line.reshape(count, parts, *line.shape[1:]).mean(1), 0, 2 - axis)
+        return values
+
     def coarser(self) -> Grid:
         """The grid of half as many cells along every axis, rounded up: a coarse level of multigrid."""
         nx, ny, nz = (-(-n // 2) for n in self.cells)

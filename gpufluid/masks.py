@@ -55,7 +55,7 @@ def source_mask(
     images of a source overlap, a cell has the share of the one with most of it.
     """
     if isinstance(shape, Array):
-        return shape.values
+        return grid.averaged(shape.values)
     there = images(period, *bounds(*source_box(grid, shape, matrix, width)))
     shares = [_mask(grid, shape, moved(matrix, shift), width) for shift in there]
     if isinstance(shape, Image):  # side by side the pixels at their edges make up for one another

@@ -359,6 +359,13 @@ class Solids:
             return way._replace(came=None, was=None)
         return way._replace(came=moved(way.came, moves[2]))
 
+    def mirror(self, other: Solids) -> None:
+        """Voxelize what `other` holds, of the same box in other cells."""
+        voxels = other._state.voxels
+        if [v.told(True) for v in voxels] != [v.told(True) for v in self._state.voxels]:
+            self._voxelize(voxels)
+        self.reopened, other.reopened = other.reopened, False
+
     def take_changes(self) -> Sequence[CellBox] | None:
         """Return where solids have come or gone since this was last asked, cells; None: perhaps anywhere."""
         changes, self._changes = self._changes, []

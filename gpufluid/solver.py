@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid import coarse_velocity
 from gpufluid.advection import Advection
 from gpufluid.arguments import Cells, FacesAndCells, Swelling
 from gpufluid.backend import Backend, FieldStore, release
@@ -54,12 +55,16 @@ def variant_of(settings: Settings, boundaries: Boundaries, solids: bool) -> Vari
 class Solver:
     """The fields of a fluid and the stages that step them, on any backend.
 
-    copies: those of emitters and forces that steps in slices go by.
+    copies: those of emitters and forces that steps in slices go by. flow: what solves for the velocity:
+    itself, or a solver on a coarser grid (`gpufluid.coarse_velocity`). over: whom this one does so for.
     """
 
-    def __init__(self, backend: Backend, settings: Settings, boundaries: Boundaries) -> None:
+    def __init__(
+        self, backend: Backend, settings: Settings, boundaries: Boundaries, over: Solver | None = None
+    ) -> None:
         self.backend, self.settings, self.boundaries = backend, settings, boundaries
         self.check(settings)
+        own = coarse_velocity.carrying(settings)
         self.time = 0.0  # seconds since the start
         self.velocity = backend.field("velocity", "face")
         self.scalars = backend.field("scalars", "cell")
@@ -71,12 +76,12 @@ class Solver:
         if backend.grid.many:
             self.largest = backend.field("largest speed", "group", buffers=1, exact=True)
         self.solids = Solids(backend, boundaries)
-        self.copies = Copies()
-        self.emission = Emission(backend, self.copies)
-        self.forces = Forces(backend, settings, self.copies)
+        self.copies: Copies = Copies() if over is None else over.copies
+        self.emission = Emission(backend, self.copies, None if over is None else over.backend)
+        self.forces = Forces(backend, own, self.copies)
         self.fire = Fire(backend, settings)
-        self.advection = Advection(backend, settings)
-        self.diffusion = Diffusion(backend, settings, boundaries)
+        self.advection = Advection(backend, own)
+        self.diffusion = Diffusion(backend, own, boundaries)
         self.projection = Projection(backend, settings)
         self.empty = EmptySpace(backend, settings, boundaries)
         self._covered = False  # whether cells that solids came into still hold `LEFT` of what was there
@@ -84,6 +89,13 @@ class Solver:
         self._measured = -1  # the version of the velocity whose largest speeds were found last
         self._read = -2, np.zeros(0, np.float32)  # that whose speeds were read back last, and these
         self._doubted = False  # whether a dt that looks like a mistake was warned of
+        self.flow = self._flow_for(settings)
+
+    def _flow_for(self, settings: Settings) -> Solver:
+        """What is to solve for the velocity."""
+        if not settings.coarse_velocity:
+            return self
+        return Solver(self.backend.coarser(), coarse_velocity.solving(settings), self.boundaries, self)
 
     def _fill_with_air(self) -> None:
         """Nothing but air of the ambient temperature."""
@@ -91,8 +103,11 @@ class Solver:
 
     def check(self, settings: Settings) -> None:
         """Raise GpufluidError where this box cannot go on by `settings`."""
+        grid = self.backend.grid
+        if settings.coarse_velocity:
+            coarse_velocity.check_cells(grid)
         if isinstance(settings.pressure, FFT):
-            check_box(self.backend.grid, self.boundaries)
+            check_box(grid.coarser() if settings.coarse_velocity else grid, self.boundaries)
 
     def use(self, settings: Settings) -> None:
         """Go on by these settings, from the flow as it is.
@@ -101,24 +116,42 @@ class Solver:
         changed.
         """
         self.check(settings)
-        stages: tuple[Any, ...] = (self.forces, self.fire, self.advection)
-        stages += (self.diffusion, self.projection, self.empty)
-        before = [dict(vars(stage)) for stage in stages]
+        flow = self.flow
+        stages = list(self._stages(settings))
+        before = [dict(vars(stage)) for stage, _ in stages]
         try:
             with self.backend.all_or_none():
-                idle = [thing for stage in stages for thing in stage.use(settings)]
+                idle = [thing for stage, own in stages for thing in stage.use(own)]
+                if (flow is not self) != settings.coarse_velocity:
+                    self.flow = self._flow_for(settings)
         except BaseException:
-            for stage, was in zip(stages, before, strict=True):
+            for (stage, _), was in zip(stages, before, strict=True):
                 vars(stage).update(was)
             raise
         self.settings = settings
-        release(*idle)
+        if self.flow is not flow:
+            now, last = self.flow.projection, flow.projection
+            now.shortest, now.pushed = last.shortest, last.pushed
+            idle.append(flow)
+        elif flow is not self:
+            flow.settings = coarse_velocity.solving(settings)
+        release(*(thing for thing in idle if thing is not self))
+
+    def _stages(self, settings: Settings) -> Iterator[tuple[Any, Settings]]:
+        """The stages, and what each goes by."""
+        own = coarse_velocity.carrying(settings)
+        yield from ((stage, own) for stage in (self.forces, self.advection, self.diffusion))
+        yield from ((stage, settings) for stage in (self.fire, self.projection, self.empty))
+        if self.flow is not self and settings.coarse_velocity:
+            yield from self.flow._stages(coarse_velocity.solving(settings))
 
     def use_sides(self, boundaries: Boundaries) -> None:
         """Go on in a box with sides of the same kinds that do something else, from the flow as it is."""
         self.boundaries = self.diffusion.boundaries = self.empty.boundaries = boundaries
         self.colors.use_sides(boundaries)
         self.solids.use_sides(boundaries)
+        if self.flow is not self:
+            self.flow.use_sides(boundaries)
 
     @property
     def variant(self) -> Variant:
@@ -174,7 +207,8 @@ class Solver:
         """
         if obstacles:
             self.check_obstacles()
-        self.diffusion.check(dt, solids=bool(obstacles))
+        for solver in {self, self.flow}:
+            solver.diffusion.check(dt, solids=bool(obstacles))
         self.solids.update(obstacles, dt)
         if self.solids.left:
             self.fill_left()
@@ -219,8 +253,8 @@ class Solver:
                 run(scalars=carried, left=share, **self.solids.cells)
 
     def let_slip(self) -> None:
-        """Give the faces inside free-slip solids the velocity round them, where that is solved for."""
-        if self.settings.solve_velocity:
+        """Give the faces inside free-slip solids the velocity round them, where that is solved for here."""
+        if self.settings.solve_velocity and self.flow is self:
             self.solids.slip(self.variant, velocity=self.velocity)
 
     def fill_left(self) -> None:
@@ -265,28 +299,50 @@ class Solver:
         without them, the push of the pressure that they were balanced by would drive whatever moves through
         them: waves in layered air grew by frequency^2 dt / 8 a second.
         """
-        moving, reflects = self.settings.solve_velocity, self.settings.reflects
+        flow, moving, reflects = self.flow, self.settings.solve_velocity, self.settings.reflects
         part = 0.5 * dt if reflects else dt
         self.empty.begin(bool(self.solids.heat))
-        if reflects:
-            self.advection.remember(self.variant, self.solids.faces, velocity=self.velocity)
         if moving:
-            self.carry_velocity(part)
+            self.hand_down_velocity()
+        if reflects:
+            flow.advection.remember(flow.variant, flow.solids.faces, velocity=flow.velocity)
+        if moving:
+            flow.carry_velocity(part)
         self.bring(part, self.time, emitters)
         if moving:
-            self.push(part, self.time, forces, self.velocity)
-            self.balance(part)
+            self.hand_down_scalars()
+            flow.push(part, self.time, forces, flow.velocity)
+            flow.balance(part)
+            self.take_velocity()
         self.carry_scalars(dt)
         if reflects:
-            u, variant, faces = self.velocity, self.variant, self.solids.faces
-            reflected = self.advection.reflected
-            with self.projection.reflecting(part, variant, faces, velocity=u, reflected=reflected):
-                self.push(part, self.time + dt, forces, reflected)
-                self.advection.foresee(variant, faces, velocity=u)
-                self.carry_velocity(part, reflected)
+            u, variant, faces = flow.velocity, flow.variant, flow.solids.faces
+            reflected = flow.advection.reflected
+            self.hand_down_scalars()
+            with flow.projection.reflecting(part, variant, faces, velocity=u, reflected=reflected):
+                flow.push(part, self.time + dt, forces, reflected)
+                flow.advection.foresee(variant, faces, velocity=u)
+                flow.carry_velocity(part, reflected)
             self.bring(part, self.time + part, emitters)
-            self.balance(part)
+            self.hand_down_scalars()
+            flow.balance(part)
+            self.take_velocity()
         self.time += dt
+
+    def hand_down_velocity(self) -> None:
+        """Let what solves for the velocity begin with what is here."""
+        if self.flow is not self:
+            coarse_velocity.begin(self, self.flow)
+
+    def hand_down_scalars(self) -> None:
+        """Let what solves for the velocity see the scalars that push it."""
+        if self.flow is not self:
+            coarse_velocity.hand_down(self, self.flow)
+
+    def take_velocity(self) -> None:
+        """Take the velocity that was solved for."""
+        if self.flow is not self:
+            coarse_velocity.give_back(self, self.flow)
 
     def carry_velocity(self, dt: float, reflected: FieldStore | None = None) -> None:
         """Carry the velocity, or `reflected` in place of it, along the velocity for `dt` seconds."""
@@ -296,7 +352,8 @@ class Solver:
     def bring(self, dt: float, time: float, emitters: Sequence[Emitter]) -> None:
         """Add what emitters and warm solids bring in `dt` seconds from `time` on, and burn."""
         s, colors, variant, faces = self.scalars, self.colors.field, self.variant, self.solids.faces
-        u = self.velocity if self.settings.solve_velocity else None
+        flow, moving = self.flow, self.settings.solve_velocity
+        u = self.velocity if moving and flow is self else None
         reach, changes = Reach(self.backend.grid, variant.boundaries), self.solids.take_changes()
         with self.empty.emitting(changes, emitters, reach, s, colors, *self.fire.fields):
             if self.solids.uncovered:
@@ -306,6 +363,25 @@ class Solver:
             )
             self.solids.warm(dt, variant, scalars=s)
             self.fire.burn(dt, variant, scalars=s)
+        if moving and flow is not self:
+            flow.blow(dt, time, emitters)
+
+    def blow(self, dt: float, time: float, emitters: Sequence[Emitter]) -> None:
+        """Set the velocity that emitters bring; what else they do here is of no account."""
+        moving, reach = (
+            [e for e in emitters if e.velocity is not None],
+            Reach(self.backend.grid, self.boundaries),
+        )
+        self.emission.emit(
+            moving,
+            reach,
+            dt,
+            time,
+            self.variant,
+            self.solids.faces,
+            velocity=self.velocity,
+            scalars=self.scalars,
+        )
 
     def push(self, dt: float, time: float, forces: Sequence[Force], velocity: FieldStore) -> None:
         """Let buoyancy, confinement and `forces` push a velocity for `dt` seconds, as they are at `time`."""
@@ -369,9 +445,11 @@ class Solver:
         if obstacles:
             self.check_obstacles()
         self.solids.update(obstacles, None)
-        variant = self.variant
-        self.backend.kernel("constrain", variant)(velocity=self.velocity, **self.solids.faces)
-        self._project(dt, variant, afresh=True)
+        self.hand_down_velocity()
+        flow = self.flow
+        flow.backend.kernel("constrain", flow.variant)(velocity=flow.velocity, **flow.solids.faces)
+        flow._project(dt, flow.variant, afresh=True)
+        self.take_velocity()
 
     def scroll(self, shift: tuple[int, int, int], obstacles: Sequence[Obstacle]) -> None:
         """Move the box on by `shift` cells over all that is in it; solids are voxelized where they then are.
@@ -446,7 +524,7 @@ class Solver:
         rules = self.settings
         if rules.cfl is None or not rules.solve_velocity or rules.max_substeps == 1:
             return 1
-        carried = self.max_speed() * dt / self.backend.grid.cell_size
+        carried = self.max_speed() * dt / self.flow.backend.grid.cell_size
         if not math.isfinite(carried):
             return int(rules.max_substeps)
         if carried > FAR * rules.cfl * rules.max_substeps and not self._doubted:
@@ -472,12 +550,12 @@ class Solver:
 
     def numbers(self) -> dict[str, float]:
         """The numbers that the next step starts from, by name."""
-        last, turn = self.projection, float(self.advection.turn)
+        last, turn = self.flow.projection, float(self.advection.turn)
         return {"time": self.time, "shortest": last.shortest, "pushed": last.pushed, "turn": turn}
 
     def start_from(self, numbers: Mapping[str, float]) -> None:
         """Go on from the `numbers` of another solver."""
-        last = self.projection
+        last = self.flow.projection
         self.time, last.shortest, last.pushed = (numbers[name] for name in ("time", "shortest", "pushed"))
         self.advection.turn = int(numbers["turn"])
         self.empty.forget()
@@ -490,10 +568,13 @@ class Solver:
         self.solids.begin_anew(obstacles)
         self.fire.clear()
         self.projection.clear()
+        self.flow.projection.clear()
         self.time, self.advection.turn = 0.0, 0
 
     def release(self) -> None:
         """Release every field."""
+        if self.flow is not self:
+            self.flow.release()
         release(self.velocity, self.scalars, self.colors, self.speed, self.largest)
         release(self.solids, self.emission, self.forces, self.fire)
         release(self.advection, self.diffusion, self.projection, self.empty)

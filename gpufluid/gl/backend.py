@@ -75,7 +75,7 @@ class GLBackend:
         self.made, self.scrolled = grid, (0, 0, 0)
         self.name = device.stage
         self.pace: Pace = device.pace
-        self._dtype = dtype
+        self._dtype = self._finer = dtype  # its own numbers, and those of the next finer grid
         self.epsilon = 2.0**-10 if dtype == "f2" else 2.0**-23
         self._owns_context = self._owns_device = False
         self.layouts = layouts(grid, self.device.max_texture_size, self.device.software)
@@ -90,6 +90,7 @@ class GLBackend:
         """A backend on the same device, in single precision."""
         other = GLBackend.__new__(GLBackend)
         other._on(self.device, grid, "f4")
+        other._finer = self._dtype
         return other
 
     def field(
@@ -152,7 +153,7 @@ class GLBackend:
             self._passes.pop(key).release()
 
     def _source(self, kernel: Kernel, variant: Variant) -> KernelSource:
-        return KernelSource(self.device, self.grid, self.layouts, kernel, variant, self._dtype)
+        return KernelSource(self.device, self.grid, self.layouts, kernel, variant, self._dtype, self._finer)
 
     def coarser(self) -> GLBackend:
         """The same on a grid of half the cells, in single precision."""

@@ -201,9 +201,10 @@ class KernelSource:
         kernel: Kernel,
         variant: Variant,
         dtype: str,
+        finer: str = "",
     ) -> None:
         self.device, self._grid, self.layouts = device, grid, layouts
-        self.kernel, self.variant, self._dtype = kernel, variant, dtype
+        self.kernel, self.variant, self._dtype, self._finer = kernel, variant, dtype, finer or dtype
         self.slots, self.layout = kernel.slots(variant), layouts[kernel.write.kind]
         self._size = self.layout.texture_size
         # one program for all coarse grids: the finest has no finer one
@@ -268,7 +269,7 @@ class KernelSource:
     def _dtype_of(self, slot: Slot) -> str:
         if slot.short:
             return self.device.kept_as(slot.components, "f2", f"the {slot.name} field")
-        return "f4" if slot.exact else self._dtype
+        return "f4" if slot.exact else self._finer if slot.kind.startswith("fine_") else self._dtype
 
     def _format_of(self, slot: Slot) -> str:
         return IMAGE_FORMAT[slot.components, self._dtype_of(slot)]

@@ -23,6 +23,14 @@ from gpufluid.reference.advection import (
     save_velocity,
 )
 from gpufluid.reference.arrays import center_velocity
+from gpufluid.reference.coarse_velocity import (
+    prolong_pressure,
+    prolong_velocity,
+    restrict_flame,
+    restrict_pressure,
+    restrict_scalars,
+    restrict_velocity,
+)
 from gpufluid.reference.diffusion import diffuse_scalars, diffuse_velocity
 from gpufluid.reference.forces import (
     buoyancy,

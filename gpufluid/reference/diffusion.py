@@ -12,9 +12,7 @@ from gpufluid.reference.arrays import Array, cells_beside, face_count, faces_of,
 from gpufluid.reference.walls import constrained
 
 
-def _velocity_neighbour(
-    grid: Grid, variant: Variant, own: Array, component: int, axis: int, side: int
-) -> Array:
+def velocity_beside(grid: Grid, variant: Variant, own: Array, component: int, axis: int, side: int) -> Array:
     """The next face value of velocity `component` along `axis`, or what a side stands for."""
     n, period = own.shape[2 - axis], periods_of(grid, variant)[axis]
     at = np.arange(n) + 2 * side - 1
@@ -62,7 +60,7 @@ def diffuse_velocity(
         laplacian: Any = 0.0
         for axis in range(grid.dimensions):
             for side in range(2):
-                beside = _velocity_neighbour(grid, variant, own, component, axis, side)
+                beside = velocity_beside(grid, variant, own, component, axis, side)
                 if variant.solids and solid_faces is not None and axis != component:
                     bits = solid_faces[:z, :y, :x, 3].astype(int) >> component
                     bits = shifted(variant, axis, 2 * side - 1, bits.astype(float)).astype(int)

@@ -1,0 +1,117 @@
+"""Between a grid and one with half as many cells along each axis, on which its velocity is found."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpufluid.grid import Grid
+from gpufluid.kernels import Variant
+from gpufluid.reference.arrays import Array, faces_of, on_faces
+from gpufluid.reference.diffusion import velocity_beside
+from gpufluid.reference.walls import constrained
+
+FLUID = 0.01  # a cell with less of it than that holds none, as in restrict_scalars.glsl
+
+
+def _pairs(values: Array, axis: int) -> Array:
+    """Sums of pairs of neighbours along `axis` (0 x, 1 y, 2 z)."""
+    low, high = np.moveaxis(values, 2 - axis, 0)[::2], np.moveaxis(values, 2 - axis, 0)[1::2]
+    return np.moveaxis(low + high, 0, 2 - axis)
+
+
+def _sums(grid: Grid, fine: Array) -> Array:
+    """Sums over the finer cells in each cell of `grid`."""
+    for axis in range(grid.dimensions):
+        fine = _pairs(fine, axis)
+    return fine
+
+
+def restrict_velocity(
+    grid: Grid, variant: Variant, *, fine_velocity: Array, solid_faces: Array | None = None
+) -> Array:
+    """The velocity that lets as much through a face as the finer one does."""
+    nx, ny, nz = (2 * n for n in grid.cells)
+    fine, parts = Grid((nx, ny, nz if grid.dimensions == 3 else 1)), []
+    for axis in range(grid.dimensions):
+        values = np.moveaxis(on_faces(fine, fine_velocity, axis), 2 - axis, 0)[::2]
+        values = np.moveaxis(values, 0, 2 - axis)
+        for across in range(grid.dimensions):
+            values = values if across == axis else 0.5 * _pairs(values, across)
+        parts.append(values)
+    return constrained(grid, variant, solid_faces, faces_of(grid, parts))
+
+
+def restrict_scalars(grid: Grid, variant: Variant, *, fine_scalars: Array) -> Array:
+    """The means over the fluid in each cell; last channel: 1 where there is any."""
+    total = _sums(grid, fine_scalars)
+    fluid = total[..., 3:] > FLUID
+    out = np.where(fluid, total / np.where(fluid, total[..., 3:], 1.0), 0.0)
+    out[..., 3:] = fluid
+    return out
+
+
+def restrict_flame(grid: Grid, variant: Variant, *, fine_flame: Array) -> Array:
+    """What burns in each cell, per second."""
+    return _sums(grid, fine_flame) / 2.0**grid.dimensions
+
+
+def restrict_pressure(grid: Grid, variant: Variant, *, fine_pressure: Array) -> Array:
+    """The mean pressure in each cell."""
+    return _sums(grid, fine_pressure) / 2.0**grid.dimensions
+
+
+def prolong_pressure(grid: Grid, variant: Variant, *, coarse_pressure: Array) -> Array:
+    """The pressure of the coarse cell that each cell lies in."""
+    for axis in range(grid.dimensions):
+        coarse_pressure = coarse_pressure.repeat(2, axis=2 - axis)
+    return coarse_pressure
+
+
+def _slope(coarse: Grid, variant: Variant, values: Array, component: int, along: int) -> Array:
+    """How much a component changes along another axis over a quarter of a coarse cell.
+
+    Not where a side gives it.
+    """
+    low, high = (velocity_beside(coarse, variant, values, component, along, side) for side in (0, 1))
+    slope = np.asarray(0.125 * (high - low))
+    for end in (False, True):
+        if variant.boundaries.closed(component, end):
+            np.moveaxis(slope, 2 - component, 0)[-int(end)] = 0.0
+    return slope
+
+
+def prolong_velocity(
+    grid: Grid, variant: Variant, *, coarse_velocity: Array, solid_faces: Array | None = None
+) -> Array:
+    """The velocity over a coarser one, with that one's divergence in each cell (Toth & Roe 2002)."""
+    coarse, axes = grid.coarser(), range(grid.dimensions)
+    given = [on_faces(coarse, coarse_velocity, axis).copy() for axis in axes]
+    for axis, values in enumerate(given):
+        if variant.boundaries.periodic(axis):
+            line = np.moveaxis(values, 2 - axis, 0)
+            line[-1] = line[0]
+    slopes = {
+        (component, along): _slope(coarse, variant, given[component], component, along)
+        for component in axes
+        for along in axes
+        if along != component
+    }
+    parts = []
+    for axis in axes:
+        across = [other for other in axes if other != axis]
+        values, push = given[axis], np.zeros(coarse.cells[::-1])
+        for other in across:
+            slope = np.moveaxis(slopes[other, axis], 2 - other, 0)
+            push += np.moveaxis(slope[1:] - slope[:-1], 0, 2 - other)
+        changes = [slopes[axis, other] for other in across]
+        for other in across:
+            values, push, *changes = (v.repeat(2, axis=2 - other) for v in (values, push, *changes))
+        for other, change in zip(across, changes, strict=True):
+            towards = np.resize([-1.0, 1.0], values.shape[2 - other])
+            values = values + np.moveaxis(np.moveaxis(change, 2 - other, -1) * towards, -1, 2 - other)
+        on = np.moveaxis(values, 2 - axis, 0)
+        between = 0.5 * (on[:-1] + on[1:] + np.moveaxis(push, 2 - axis, 0))
+        out = np.zeros((2 * len(on) - 1, *on.shape[1:]))
+        out[::2], out[1::2] = on, between
+        parts.append(np.moveaxis(out, 0, 2 - axis))
+    return constrained(grid, variant, solid_faces, faces_of(grid, parts))
