@@ -484,6 +484,7 @@ KERNELS: dict[str, Kernel] = {
             weighted_reads=FINE_WEIGHTS,
             parted_reads=(JOINED,),
         ),
+        Kernel("face_slopes", Slot("slopes", "bounded"), (VELOCITY,)),
         Kernel("restrict_velocity", VELOCITY, (Slot("fine_velocity", "fine_face"),), (), (SOLID_FACES,)),
         Kernel("restrict_scalars", SCALARS, (Slot("fine_scalars", "fine_cell"),)),
         Kernel("restrict_flame", FLAME, (Slot("fine_flame", "fine_cell", components=1, exact=True),)),
@@ -491,7 +492,7 @@ KERNELS: dict[str, Kernel] = {
         Kernel(
             "prolong_velocity",
             VELOCITY,
-            (Slot("coarse_velocity", "coarse_face", exact=True),),
+            (Slot("slopes", "coarse_bounded", exact=True),),
             (),
             (SOLID_FACES,),
         ),

@@ -25,7 +25,7 @@ STRIP_ROWS = {True: 32, False: 4}  # cells along y of it, in software and on a G
 JOINED_ROWS = 32  # of strips, one above the other, that two triangles are drawn round
 PIECE = (32, 4)  # cells along x and y of such a rectangle that a workgroup takes
 # textures that share the values of a kind, where it is not one
-PARTS = {"bounded": 3, "eighth": 8, "halves": 3, "weights": 4}
+PARTS = {"bounded": 3, "coarse_bounded": 3, "eighth": 8, "halves": 3, "weights": 4}
 EIGHTHS = 2, 4  # cells along y and z that share a texel of eight textures
 SOLVED = 512  # lanes in the texels of a grid that is solved by its inverse, at most
 OCTET = 8  # cells along z in a texel, two in each channel: the second times `DIGIT`, as in octet.glsl

@@ -75,6 +75,9 @@ class Solver:
         self.largest: FieldStore | None = None
         if backend.grid.many:
             self.largest = backend.field("largest speed", "group", buffers=1, exact=True)
+        self.slopes: FieldStore | None = None
+        if over is not None:
+            self.slopes = backend.field("slopes", "bounded", buffers=1)
         self.solids = Solids(backend, boundaries)
         self.copies: Copies = Copies() if over is None else over.copies
         self.emission = Emission(backend, self.copies, None if over is None else over.backend)
@@ -575,6 +578,6 @@ class Solver:
         """Release every field."""
         if self.flow is not self:
             self.flow.release()
-        release(self.velocity, self.scalars, self.colors, self.speed, self.largest)
+        release(self.velocity, self.scalars, self.colors, self.speed, self.largest, self.slopes)
         release(self.solids, self.emission, self.forces, self.fire)
         release(self.advection, self.diffusion, self.projection, self.empty)

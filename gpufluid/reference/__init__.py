@@ -24,6 +24,7 @@ from gpufluid.reference.advection import (
 )
 from gpufluid.reference.arrays import center_velocity
 from gpufluid.reference.coarse_velocity import (
+    face_slopes,
     prolong_pressure,
     prolong_velocity,
     restrict_flame,

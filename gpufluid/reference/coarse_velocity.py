@@ -6,7 +6,7 @@ import numpy as np
 
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
-from gpufluid.reference.arrays import Array, faces_of, on_faces
+from gpufluid.reference.arrays import Array, face_count, faces_of, on_faces
 from gpufluid.reference.diffusion import velocity_beside
 from gpufluid.reference.walls import constrained
 
@@ -80,38 +80,55 @@ def _slope(coarse: Grid, variant: Variant, values: Array, component: int, along:
     return slope
 
 
-def prolong_velocity(
-    grid: Grid, variant: Variant, *, coarse_velocity: Array, solid_faces: Array | None = None
-) -> Array:
-    """The velocity over a coarser one, with that one's divergence in each cell (Toth & Roe 2002)."""
-    coarse, axes = grid.coarser(), range(grid.dimensions)
-    given = [on_faces(coarse, coarse_velocity, axis).copy() for axis in axes]
+def face_slopes(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
+    """What a grid of twice as many cells along each axis makes its velocity of, [z, y, x, 12].
+
+    Of each component its value, how much it changes over a quarter of a cell along the two other axes, and
+    what it has halfway to the next face beyond the mean of both.
+    """
+    axes = range(grid.dimensions)
+    given = [on_faces(grid, velocity, axis).copy() for axis in axes]
     for axis, values in enumerate(given):
         if variant.boundaries.periodic(axis):
             line = np.moveaxis(values, 2 - axis, 0)
             line[-1] = line[0]
     slopes = {
-        (component, along): _slope(coarse, variant, given[component], component, along)
+        (component, along): _slope(grid, variant, given[component], component, along)
         for component in axes
         for along in axes
         if along != component
     }
-    parts = []
+    nx, ny, nz = grid.cells
+    out = np.zeros((*velocity.shape[:3], 12))
     for axis in axes:
-        across = [other for other in axes if other != axis]
-        values, push = given[axis], np.zeros(coarse.cells[::-1])
-        for other in across:
-            slope = np.moveaxis(slopes[other, axis], 2 - other, 0)
-            push += np.moveaxis(slope[1:] - slope[:-1], 0, 2 - other)
-        changes = [slopes[axis, other] for other in across]
-        for other in across:
+        z, y, x = given[axis].shape
+        others = [other for other in range(3) if other != axis]
+        out[:z, :y, :x, 4 * axis] = given[axis]
+        for n, other in enumerate(others[: len(axes) - 1], 1):
+            out[:z, :y, :x, 4 * axis + n] = slopes[axis, other]
+            across = np.moveaxis(slopes[other, axis], 2 - other, 0)
+            out[:nz, :ny, :nx, 4 * axis + 3] += 0.5 * np.moveaxis(across[1:] - across[:-1], 0, 2 - other)
+    return out
+
+
+def prolong_velocity(
+    grid: Grid, variant: Variant, *, slopes: Array, solid_faces: Array | None = None
+) -> Array:
+    """The velocity over a coarser one, with that one's divergence in each cell (Toth & Roe 2002)."""
+    coarse, parts = grid.coarser(), []
+    nx, ny, nz = coarse.cells
+    for axis in range(grid.dimensions):
+        others = [other for other in range(3) if other != axis]
+        z, y, x = face_count(coarse, axis)
+        values, *changes = (slopes[:z, :y, :x, 4 * axis + n] for n in range(3))
+        push = slopes[:nz, :ny, :nx, 4 * axis + 3]
+        for other in others[: grid.dimensions - 1]:
             values, push, *changes = (v.repeat(2, axis=2 - other) for v in (values, push, *changes))
-        for other, change in zip(across, changes, strict=True):
+        for other, change in zip(others[: grid.dimensions - 1], changes, strict=False):
             towards = np.resize([-1.0, 1.0], values.shape[2 - other])
             values = values + np.moveaxis(np.moveaxis(change, 2 - other, -1) * towards, -1, 2 - other)
         on = np.moveaxis(values, 2 - axis, 0)
-        between = 0.5 * (on[:-1] + on[1:] + np.moveaxis(push, 2 - axis, 0))
         out = np.zeros((2 * len(on) - 1, *on.shape[1:]))
-        out[::2], out[1::2] = on, between
+        out[::2], out[1::2] = on, 0.5 * (on[:-1] + on[1:]) + np.moveaxis(push, 2 - axis, 0)
         parts.append(np.moveaxis(out, 0, 2 - axis))
     return constrained(grid, variant, solid_faces, faces_of(grid, parts))

@@ -1,0 +1,44 @@
+// What a grid of twice as many cells along each axis makes its velocity of, see prolong_velocity.glsl. Faces; for each
+// component x: its value, m/s, y and z: how much it changes over a quarter of a cell along the two other axes, in their
+// order, w: what it has halfway to the next face beyond the mean of both.
+#include "lib/box.glsl"
+#include "lib/beyond.glsl"
+
+vec3 stored(ivec3 face) { return fetch_velocity(clamp(face, ivec3(0), face_extent - 1)).xyz; }
+
+// Of a component along another axis; 0 where a side gives it.
+float slope(ivec3 face, int component, int along) {
+    if (!periodic[component] && ((face[component] == 0 && !open_low[component])
+                                 || (face[component] == cells[component] && !open_high[component])))
+        return 0.0;
+    vec3 own = stored(face);
+    ivec3 low = face - step_along(along), high = face + step_along(along);
+    if (periodic[along]) {
+        low[along] += low[along] < 0 ? cells[along] : 0;
+        high[along] -= high[along] >= cells[along] ? cells[along] : 0;
+    }
+    vec3 below = low[along] < 0 ? velocity_beyond(2 * along, own) : stored(low);
+    vec3 above = high[along] >= cells[along] ? velocity_beyond(2 * along + 1, own) : stored(high);
+    return 0.125 * (above[component] - below[component]);
+}
+
+// How much more a component along another axis changes along `axis` on a cell's high face than on its low one.
+float more(ivec3 face, int component, int axis) {
+    ivec3 high = face + step_along(component);
+    if (periodic[component] && high[component] == cells[component]) high[component] = 0;
+    return slope(high, component, axis) - slope(face, component, axis);
+}
+
+void kernel(ivec3 here) {
+    ivec3 face = home(here);
+    vec3 u = stored(face);
+#if DIMENSIONS == 3
+    slopes_out[0] = vec4(u.x, slope(face, 0, 1), slope(face, 0, 2), 0.5 * (more(face, 1, 0) + more(face, 2, 0)));
+    slopes_out[1] = vec4(u.y, slope(face, 1, 0), slope(face, 1, 2), 0.5 * (more(face, 0, 1) + more(face, 2, 1)));
+    slopes_out[2] = vec4(u.z, slope(face, 2, 0), slope(face, 2, 1), 0.5 * (more(face, 0, 2) + more(face, 1, 2)));
+#else
+    slopes_out[0] = vec4(u.x, slope(face, 0, 1), 0.0, 0.5 * more(face, 1, 0));
+    slopes_out[1] = vec4(u.y, slope(face, 1, 0), 0.0, 0.5 * more(face, 0, 1));
+    slopes_out[2] = vec4(0.0);
+#endif
+}
