@@ -55,8 +55,8 @@ def variant_of(settings: Settings, boundaries: Boundaries, solids: bool) -> Vari
 class Solver:
     """The fields of a fluid and the stages that step them, on any backend.
 
-    copies: those of emitters and forces that steps in slices go by. flow: what solves for the velocity:
-    itself, or a solver on a coarser grid (`gpufluid.coarse_velocity`). over: whom this one does so for.
+    copies: those of emitters and forces that steps in slices go by. coarse: what solves for the velocity
+    where that has a grid of its own (`gpufluid.coarse_velocity`). over: whom this one does so for.
     """
 
     def __init__(
@@ -92,13 +92,18 @@ class Solver:
         self._measured = -1  # the version of the velocity whose largest speeds were found last
         self._read = -2, np.zeros(0, np.float32)  # that whose speeds were read back last, and these
         self._doubted = False  # whether a dt that looks like a mistake was warned of
-        self.flow = self._flow_for(settings)
+        self.coarse = self._coarse_for(settings)
 
-    def _flow_for(self, settings: Settings) -> Solver:
-        """What is to solve for the velocity."""
+    def _coarse_for(self, settings: Settings) -> Solver | None:
+        """What is to solve for the velocity, if not this."""
         if not settings.coarse_velocity:
-            return self
+            return None
         return Solver(self.backend.coarser(), coarse_velocity.solving(settings), self.boundaries, self)
+
+    @property
+    def flow(self) -> Solver:
+        """What solves for the velocity."""
+        return self.coarse or self
 
     def _fill_with_air(self) -> None:
         """Nothing but air of the ambient temperature."""
@@ -119,42 +124,41 @@ class Solver:
         changed.
         """
         self.check(settings)
-        flow = self.flow
-        stages = list(self._stages(settings))
+        coarse, stages = self.coarse, list(self._stages(settings))
         before = [dict(vars(stage)) for stage, _ in stages]
         try:
             with self.backend.all_or_none():
                 idle = [thing for stage, own in stages for thing in stage.use(own)]
-                if (flow is not self) != settings.coarse_velocity:
-                    self.flow = self._flow_for(settings)
+                if (coarse is not None) != settings.coarse_velocity:
+                    self.coarse = self._coarse_for(settings)
         except BaseException:
             for (stage, _), was in zip(stages, before, strict=True):
                 vars(stage).update(was)
             raise
         self.settings = settings
-        if self.flow is not flow:
-            now, last = self.flow.projection, flow.projection
+        if self.coarse is not coarse:
+            now, last = self.flow.projection, (coarse or self).projection
             now.shortest, now.pushed = last.shortest, last.pushed
-            idle.append(flow)
-        elif flow is not self:
-            flow.settings = coarse_velocity.solving(settings)
-        release(*(thing for thing in idle if thing is not self))
+            idle.append(coarse)
+        elif coarse is not None:
+            coarse.settings = coarse_velocity.solving(settings)
+        release(*idle)
 
     def _stages(self, settings: Settings) -> Iterator[tuple[Any, Settings]]:
         """The stages, and what each goes by."""
         own = coarse_velocity.carrying(settings)
         yield from ((stage, own) for stage in (self.forces, self.advection, self.diffusion))
         yield from ((stage, settings) for stage in (self.fire, self.projection, self.empty))
-        if self.flow is not self and settings.coarse_velocity:
-            yield from self.flow._stages(coarse_velocity.solving(settings))
+        if self.coarse is not None and settings.coarse_velocity:
+            yield from self.coarse._stages(coarse_velocity.solving(settings))
 
     def use_sides(self, boundaries: Boundaries) -> None:
         """Go on in a box with sides of the same kinds that do something else, from the flow as it is."""
         self.boundaries = self.diffusion.boundaries = self.empty.boundaries = boundaries
         self.colors.use_sides(boundaries)
         self.solids.use_sides(boundaries)
-        if self.flow is not self:
-            self.flow.use_sides(boundaries)
+        if self.coarse is not None:
+            self.coarse.use_sides(boundaries)
 
     @property
     def variant(self) -> Variant:
@@ -210,7 +214,7 @@ class Solver:
         """
         if obstacles:
             self.check_obstacles()
-        for solver in {self, self.flow}:
+        for solver in (self, self.flow):
             solver.diffusion.check(dt, solids=bool(obstacles))
         self.solids.update(obstacles, dt)
         if self.solids.left:
@@ -257,7 +261,7 @@ class Solver:
 
     def let_slip(self) -> None:
         """Give the faces inside free-slip solids the velocity round them, where that is solved for here."""
-        if self.settings.solve_velocity and self.flow is self:
+        if self.settings.solve_velocity and self.coarse is None:
             self.solids.slip(self.variant, velocity=self.velocity)
 
     def fill_left(self) -> None:
@@ -334,18 +338,18 @@ class Solver:
 
     def hand_down_velocity(self) -> None:
         """Let what solves for the velocity begin with what is here."""
-        if self.flow is not self:
-            coarse_velocity.begin(self, self.flow)
+        if self.coarse is not None:
+            coarse_velocity.begin(self, self.coarse)
 
     def hand_down_scalars(self) -> None:
         """Let what solves for the velocity see the scalars that push it."""
-        if self.flow is not self:
-            coarse_velocity.hand_down(self, self.flow)
+        if self.coarse is not None:
+            coarse_velocity.hand_down(self, self.coarse)
 
     def take_velocity(self) -> None:
         """Take the velocity that was solved for."""
-        if self.flow is not self:
-            coarse_velocity.give_back(self, self.flow)
+        if self.coarse is not None:
+            coarse_velocity.give_back(self, self.coarse)
 
     def carry_velocity(self, dt: float, reflected: FieldStore | None = None) -> None:
         """Carry the velocity, or `reflected` in place of it, along the velocity for `dt` seconds."""
@@ -355,8 +359,8 @@ class Solver:
     def bring(self, dt: float, time: float, emitters: Sequence[Emitter]) -> None:
         """Add what emitters and warm solids bring in `dt` seconds from `time` on, and burn."""
         s, colors, variant, faces = self.scalars, self.colors.field, self.variant, self.solids.faces
-        flow, moving = self.flow, self.settings.solve_velocity
-        u = self.velocity if moving and flow is self else None
+        moving, coarse = self.settings.solve_velocity, self.coarse
+        u = self.velocity if moving and coarse is None else None
         reach, changes = Reach(self.backend.grid, variant.boundaries), self.solids.take_changes()
         with self.empty.emitting(changes, emitters, reach, s, colors, *self.fire.fields):
             if self.solids.uncovered:
@@ -366,8 +370,8 @@ class Solver:
             )
             self.solids.warm(dt, variant, scalars=s)
             self.fire.burn(dt, variant, scalars=s)
-        if moving and flow is not self:
-            flow.blow(dt, time, emitters)
+        if moving and coarse is not None:
+            coarse.blow(dt, time, emitters)
 
     def blow(self, dt: float, time: float, emitters: Sequence[Emitter]) -> None:
         """Set the velocity that emitters bring; what else they do here is of no account."""
@@ -576,8 +580,6 @@ class Solver:
 
     def release(self) -> None:
         """Release every field."""
-        if self.flow is not self:
-            self.flow.release()
-        release(self.velocity, self.scalars, self.colors, self.speed, self.largest, self.slopes)
+        release(self.coarse, self.velocity, self.scalars, self.colors, self.speed, self.largest, self.slopes)
         release(self.solids, self.emission, self.forces, self.fire)
         release(self.advection, self.diffusion, self.projection, self.empty)

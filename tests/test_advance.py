@@ -95,6 +95,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "chebyshev": {"pressure": gf.ChebyshevJacobi(4), "viscosity": 1e-3},
     "own solver": {"pressure": OwnSolver()},
     "with a reflection": {"reflection": True, "viscosity": 1e-3},
+    "coarse velocity": {"coarse_velocity": True, "vorticity_confinement": 0.2},
 }
 # all but the first in few of them: another stage would compile the same passes once more
 TRIED = {
@@ -105,6 +106,7 @@ TRIED = {
     "chebyshev": ("compute",),
     "own solver": ("compute", "numpy"),
     "with a reflection": ("fragment",),
+    "coarse velocity": ("compute",),
 }
 CASES = [(where, name) for name in SETTINGS for where in TRIED[name]]
 

@@ -73,7 +73,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
             **dict.fromkeys(("density_diffusivity", "vorticity_confinement"), RATE),
             **dict.fromkeys(("density_dissipation", "cooling"), RATE),
             **dict.fromkeys(("buoyancy", "weight", "ambient_temperature"), NUMBER),
-            **dict.fromkeys(("reflection", "warm_start", "solve_velocity"), FLAG),
+            **dict.fromkeys(("reflection", "warm_start", "solve_velocity", "coarse_velocity"), FLAG),
             "cfl": [*NUMBER, 0.0, -1.0],
             "max_substeps": [*COUNT, 0],
             "pressure": [gf.Jacobi, "jacobi", None, 40],

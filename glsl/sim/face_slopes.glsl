@@ -24,21 +24,29 @@ float slope(ivec3 face, int component, int along) {
 
 // How much more a component along another axis changes along `axis` on a cell's high face than on its low one.
 float more(ivec3 face, int component, int axis) {
-    ivec3 high = face + step_along(component);
-    if (periodic[component] && high[component] == cells[component]) high[component] = 0;
-    return slope(high, component, axis) - slope(face, component, axis);
+    return slope(face + step_along(component), component, axis) - slope(face, component, axis);
 }
 
-void kernel(ivec3 here) {
-    ivec3 face = home(here);
-    vec3 u = stored(face);
+// What is told of a component, whose slopes are along the axes `first` and `second`.
+vec4 told(ivec3 face, int component, int first, int second) {
+    ivec3 within = face * (1 - step_along(component));
+    if (any(greaterThanEqual(within, cells))) return vec4(0.0);  // no face is there
+    vec4 values = vec4(stored(face)[component], slope(face, component, first), 0.0, 0.0);
+    if (face[component] < cells[component]) values.w = more(face, first, component);
 #if DIMENSIONS == 3
-    slopes_out[0] = vec4(u.x, slope(face, 0, 1), slope(face, 0, 2), 0.5 * (more(face, 1, 0) + more(face, 2, 0)));
-    slopes_out[1] = vec4(u.y, slope(face, 1, 0), slope(face, 1, 2), 0.5 * (more(face, 0, 1) + more(face, 2, 1)));
-    slopes_out[2] = vec4(u.z, slope(face, 2, 0), slope(face, 2, 1), 0.5 * (more(face, 0, 2) + more(face, 1, 2)));
+    values.z = slope(face, component, second);
+    if (face[component] < cells[component]) values.w += more(face, second, component);
+#endif
+    values.w *= 0.5;
+    return values;
+}
+
+void kernel(ivec3 face) {
+    slopes_out[0] = told(face, 0, 1, 2);
+    slopes_out[1] = told(face, 1, 0, 2);
+#if DIMENSIONS == 3
+    slopes_out[2] = told(face, 2, 0, 1);
 #else
-    slopes_out[0] = vec4(u.x, slope(face, 0, 1), 0.0, 0.5 * more(face, 1, 0));
-    slopes_out[1] = vec4(u.y, slope(face, 1, 0), 0.0, 0.5 * more(face, 0, 1));
     slopes_out[2] = vec4(0.0);
 #endif
 }

@@ -4,10 +4,15 @@
 #include "lib/solids.glsl"
 
 // What lies at `side` (1 or -1 along each axis) of its middle on a coarse face. from: see face_slopes.glsl.
-float on_face(vec4 from, vec2 side) { return from.x + dot(from.yz, side); }
+float on_face(vec4 from, vec2 side) {
+#if DIMENSIONS == 2
+    side.y = 0.0;
+#endif
+    return from.x + dot(from.yz, side);
+}
 
 void kernel(ivec3 face) {
-    ivec3 here = home(face), low = here / 2, odd = here - 2 * low;
+    ivec3 low = face / 2, odd = face - 2 * low;
     ivec3 next = low + odd;  // itself where the face lies on a coarse one
     vec3 side = vec3(2 * odd - 1);
     vec4 x = fetch_slopes_0(low), y = fetch_slopes_1(low);

@@ -87,11 +87,7 @@ def face_slopes(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
     what it has halfway to the next face beyond the mean of both.
     """
     axes = range(grid.dimensions)
-    given = [on_faces(grid, velocity, axis).copy() for axis in axes]
-    for axis, values in enumerate(given):
-        if variant.boundaries.periodic(axis):
-            line = np.moveaxis(values, 2 - axis, 0)
-            line[-1] = line[0]
+    given = [on_faces(grid, velocity, axis) for axis in axes]
     slopes = {
         (component, along): _slope(grid, variant, given[component], component, along)
         for component in axes

@@ -1,0 +1,431 @@
+"""The velocity found on half the cells along each axis: its kernels, and fluids that are stepped so."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+from sharing import EVERYWHERE
+
+import gpufluid as gf
+from gpufluid import reference
+from gpufluid.errors import GpufluidError
+from gpufluid.gl.backend import GLBackend
+from gpufluid.grid import Grid
+from gpufluid.kernels import KERNELS, Variant
+
+Floats = np.ndarray
+LID = gf.Wall(velocity=(0.3, 0.0, 0.2))
+SIDES = {
+    "walls": gf.Boundaries(),
+    "free-slip": gf.Boundaries.all(gf.Wall("free")),
+    "open": gf.Boundaries.all(gf.Open()),
+    "periodic": gf.Boundaries.all(gf.Periodic()),
+    "mixed": gf.Boundaries(
+        gf.Periodic(), gf.Periodic(), LID, gf.Open(), gf.Open(), gf.Inflow((0.1, 0.2, -1.0))
+    ),
+    "changing": gf.Boundaries(gf.Inflow((1.0, 0.2, 0.0)), gf.Open(), LID, changing=True),
+}
+SIZES = {"cube": (8, 8, 8), "packs partly filled": (12, 6, 10), "2D": (10, 6, 1), "two cells": (2, 4, 2)}
+ON_THE_COARSE = (
+    "restrict_velocity",
+    "restrict_scalars",
+    "restrict_flame",
+    "restrict_pressure",
+    "face_slopes",
+)
+ON_THE_FINE = ("prolong_velocity", "prolong_pressure")
+
+
+def closing(grid: Grid, variant: Variant, rng: np.random.Generator) -> dict[str, Floats]:
+    """The faces that random solids close, if any."""
+    if not variant.solids:
+        return {}
+    nx, ny, nz = grid.cells
+    solid = rng.normal(size=(nz, ny, nx, 4))
+    solid[..., 3] = rng.random((nz, ny, nx)) < 0.2
+    solid[..., :3] *= solid[..., 3:]
+    return {"solid_faces": reference.close_faces(grid, variant, solid_velocity=solid)}
+
+
+@pytest.mark.parametrize(
+    ("sides", "size"),
+    [(s, n) for number, (s, n) in enumerate(product(SIDES, SIZES)) if n != "two cells" or number % 3 == 0],
+)
+def test_its_kernels_are_the_references(sides: str, size: str, ctx: moderngl.Context) -> None:
+    """In both stages, from fields in both precisions, with solids and without."""
+    rng = np.random.default_rng(3)
+    for stage, precision, solids in (("fragment", "single", True), ("compute", "half", False)):
+        fine, variant = (
+            GLBackend(Grid(SIZES[size], 0.1), stage, ctx, precision),
+            Variant(solids, boundaries=SIDES[sides]),
+        )
+        for name in (*ON_THE_COARSE, *ON_THE_FINE):
+            backend: Any = fine.coarser() if name in ON_THE_COARSE else fine
+            given = closing(backend.grid, variant, rng)
+            fields, arrays = {}, {}
+            for slot in KERNELS[name].slots(variant):
+                whose = fine if slot.kind.startswith("fine_") else backend
+                if slot.kind.startswith("coarse_"):
+                    whose = fine.coarser()
+                kind = slot.kind.split("_")[-1]
+                field = whose.field(slot.name, kind, slot.components, exact=slot.exact)
+                values = given.get(slot.name, rng.normal(size=field.read().shape))
+                if slot.name == "velocity":
+                    values = random_flow(backend.grid, variant, rng)
+                if slot.name == "fine_scalars":
+                    values[..., 3] = rng.random(values.shape[:3]) < 0.5
+                    values[..., :3] *= values[..., 3:]
+                field.write(values)
+                fields[slot.name], arrays[slot.name] = field, field.read().astype(float)
+            write = KERNELS[name].write
+            out = backend.field(write.name, write.kind, write.components, buffers=1, exact=write.exact)
+            backend.kernel(name, variant)(**{write.name: out}, **fields)
+            expected = getattr(reference, name)(backend.grid, variant, **arrays)
+            rounds = 2.0**-10 if precision == "half" and name == "prolong_velocity" else 1e-6
+            np.testing.assert_allclose(out.read(), expected, rtol=0, atol=4.0 * rounds, err_msg=name)
+            for field in (out, *fields.values()):
+                field.release()
+        fine.release()
+
+
+def random_flow(grid: Grid, variant: Variant, rng: np.random.Generator) -> Floats:
+    """Random faces that fit the sides."""
+    nx, ny, nz = grid.cells
+    faces = rng.normal(size=(nz + 1 if grid.dimensions == 3 else 1, ny + 1, nx + 1, 4))
+    faces = reference.constrain(grid, variant, velocity=faces)
+    for axis in range(grid.dimensions):
+        if variant.boundaries.periodic(axis):
+            line = np.moveaxis(faces[..., axis], 2 - axis, 0)
+            line[-1] = line[0]
+    return faces
+
+
+@pytest.mark.parametrize("sides", SIDES)
+@pytest.mark.parametrize("size", ["packs partly filled", "2D"])
+def test_finer_cells_have_the_divergence_of_the_coarse_one(sides: str, size: str) -> None:
+    """And the finer velocity the means that it was made of."""
+    grid, variant = Grid(SIZES[size], 0.1), Variant(boundaries=SIDES[sides])
+    coarse = grid.coarser()
+    u = random_flow(coarse, variant, np.random.default_rng(1))
+    slopes = reference.face_slopes(coarse, variant, velocity=u)
+    fine = reference.prolong_velocity(grid, variant, slopes=slopes)
+    back = reference.restrict_velocity(coarse, variant, fine_velocity=fine)
+    np.testing.assert_allclose(back, u, atol=1e-14)
+    wanted = reference.divergence(coarse, variant, velocity=u)
+    got = reference.divergence(grid, variant, velocity=fine)
+    np.testing.assert_allclose(
+        got, reference.prolong_pressure(grid, variant, coarse_pressure=wanted), atol=1e-12
+    )
+    assert np.abs(wanted).max() > 10.0
+
+
+def test_a_linear_flow_is_met(ctx: moderngl.Context) -> None:
+    """Away from the sides, exactly: so the velocity in between is of second order."""
+    grid, variant = Grid((12, 16, 8), 0.1), Variant(boundaries=SIDES["open"])
+    matrix = np.array([[0.3, -0.7, 0.2], [0.5, 0.1, -0.4], [0.9, 0.6, -0.4]])
+
+    def flow(on: Grid) -> Floats:
+        nx, ny, nz = on.cells
+        faces = np.zeros((nz + 1, ny + 1, nx + 1, 4))
+        for axis, name in enumerate("xyz"):
+            faces[..., axis] = on.faces(name) @ matrix[axis]
+        return faces
+
+    slopes = reference.face_slopes(grid.coarser(), variant, velocity=flow(grid.coarser()))
+    got = reference.prolong_velocity(grid, variant, slopes=slopes)
+    inner = (slice(2, -3),) * 3
+    np.testing.assert_allclose(got[inner], flow(grid)[inner], atol=1e-14)
+
+
+def restricted(fluid: gf.Fluid) -> Floats:
+    """The velocity on half the cells."""
+    u = np.pad(fluid.velocity.read().astype(float), [(0, 0)] * 3 + [(0, 1)])
+    variant = Variant(boundaries=fluid.boundaries)
+    return reference.restrict_velocity(fluid.grid.coarser(), variant, fine_velocity=u)[..., :3]
+
+
+@pytest.mark.parametrize("reflection", [False, True])
+@pytest.mark.parametrize("sides", ["walls", "open", "periodic"])
+def test_the_flow_is_that_of_half_the_cells(sides: str, reflection: bool) -> None:
+    """Stirred and viscous: on faces of the coarse grid the mean is what a fluid on that grid has."""
+    rules = gf.Settings(
+        buoyancy=0.0,
+        viscosity=1e-3,
+        vorticity_confinement=0.4,
+        pressure=gf.Multigrid(3),
+        reflection=reflection,
+    )
+    cells, rng = (12, 10, 8), np.random.default_rng(5)
+    with (
+        gf.Fluid(Grid(cells, 0.1), SIDES[sides], rules, "numpy") as plain,
+        gf.Fluid(Grid((24, 20, 16), 0.05), SIDES[sides], rules.but(coarse_velocity=True), "numpy") as fluid,
+    ):
+        plain.velocity.write(rng.normal(size=plain.velocity.shape))
+        plain.project()
+        start = np.pad(plain.velocity.read().astype(float), [(0, 0)] * 3 + [(0, 1)])
+        variant = Variant(boundaries=SIDES[sides])
+        slopes = reference.face_slopes(plain.grid, variant, velocity=start)
+        fluid.velocity.write(reference.prolong_velocity(fluid.grid, variant, slopes=slopes)[..., :3])
+        fluid.project()
+        plain.project()
+        for _ in range(4):
+            for one in (plain, fluid):
+                one.forces.clear()
+                one.forces.add(gf.Vortex((0.6, 0.5, 0.4), (0, 0, 1), 3.0, 0.2))
+                one.step(0.04)
+        apart = np.abs(restricted(fluid) - plain.velocity.read()).max()
+        assert apart < 2e-4 * np.abs(plain.velocity.read()).max()
+        assert fluid.diagnostics().divergence_rms == pytest.approx(
+            plain.diagnostics().divergence_rms, rel=0.02
+        )
+
+
+def busy(sides: str, backend: str, **settings: Any) -> gf.Fluid:
+    """Fire, colours with a weight, heat, motion, forces of every kind, solids that move, slip and warm."""
+    rules = gf.Settings(
+        combustion=gf.Combustion(expansion_per_burn=0.5),
+        viscosity=1e-3,
+        buoyancy=3.0,
+        weight=0.5,
+        vorticity_confinement=0.3,
+        coarse_velocity=True,
+        **settings,
+    )
+    fluid = gf.Fluid(Grid((20, 16, 12), 0.1), SIDES[sides], rules, backend)
+    burner = gf.Emitter(gf.Sphere((0.5, 0.3, 0.5), 0.3), 2.0, 2.0, (0.0, 1.0, 0.0), fuel=3.0)
+    fluid.emitters.add(burner)
+    fluid.emitters.add(gf.Emitter(gf.Sphere((0.9, 0.3, 0.5), 0.2), 1.0, color=(1.0, 0.2, 0.1)))
+    shares = np.zeros((12, 16, 20))
+    shares[4:8, 2:6, 14:18] = 1.0
+    fluid.emitters.add(gf.Emitter(gf.Array(shares), 1.0, velocity=(0.0, 0.0, 1.0)))
+    pushes = np.zeros((12, 16, 20, 3))
+    pushes[..., 2] = 0.5
+    fluid.forces.add(gf.ForceField(pushes))
+    fluid.forces.add(gf.Turbulence(strength=0.3, size=0.8))
+    fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.3), (0.6, 1.0, 0.6)))
+    fluid.obstacles.add(
+        gf.Obstacle(gf.Box(size=(0.4, 0.4, 0.4)), (1.4, 1.0, 0.6), slip="free", temperature=1.0)
+    )
+    return fluid
+
+
+def drive(fluid: gf.Fluid, steps: int, dt: float = 0.05) -> None:
+    """Steps, between which the ball moves."""
+    for _ in range(steps):
+        fluid.obstacles[0].position = (0.6 + 0.2 * fluid.time, 1.0, 0.6)
+        fluid.step(dt)
+
+
+FIELDS = ("velocity", "density", "temperature", "color", "flame", "pressure")
+
+
+def bits(fluid: gf.Fluid) -> dict[str, bytes]:
+    return {name: getattr(fluid, name).read().tobytes() for name in FIELDS}
+
+
+@pytest.mark.parametrize(
+    ("sides", "backend"),
+    [("open", "fragment"), ("mixed", "compute"), ("walls", "fragment"), ("periodic", "compute")],
+)
+def test_a_step_with_everything_in_it_is_the_references(sides: str, backend: str) -> None:
+    with busy(sides, backend) as fluid, busy(sides, "numpy") as twin:
+        for one in (fluid, twin):
+            drive(one, 3)
+        for name in FIELDS:
+            got, expected = getattr(fluid, name).read(), getattr(twin, name).read()
+            # where a trace grazes a solid, rounding decides on which side
+            apart = np.quantile(np.abs(got - expected), 0.99)
+            assert apart <= 2e-4 * np.abs(expected).max() > 0.0, name
+
+
+def test_what_is_closed_stays_closed() -> None:
+    """Faces of solids and of sides, on the fine grid, move with them."""
+    with busy("mixed", "auto", pressure=gf.Multigrid(3)) as fluid:
+        drive(fluid, 4)
+        u, closed = fluid.velocity.read(), fluid._solver.solids.faces["solid_faces"].read()
+        for axis in range(3):
+            shut = closed[..., 3].astype(int) >> axis & 1 == 1
+            assert shut.sum() > 30
+            np.testing.assert_array_equal(u[..., axis][shut], closed[..., axis][shut])
+
+
+@pytest.mark.parametrize("backend", EVERYWHERE)
+def test_it_goes_on_to_the_same_bits(backend: str, tmp_path: Path) -> None:
+    """From a file, after a reset, and where steps were taken in slices."""
+    names: dict[str, Any] = {"reflection": True} if backend == "numpy" else {"cfl": 0.8}
+    with busy("open", backend, **names) as fluid:
+        first = bits(fluid)
+        drive(fluid, 2)
+        fluid.save(tmp_path / "middle.npz")
+        with gf.Fluid.load(tmp_path / "middle.npz") as again:
+            assert again.settings.coarse_velocity
+            for one in (fluid, again):
+                drive(one, 2)
+            assert bits(fluid) == bits(again)
+            last = bits(fluid)
+            again.reset()
+            assert bits(again)["velocity"] == first["velocity"]
+            for _ in range(4):
+                again.obstacles[0].position = (0.6 + 0.2 * again.time, 1.0, 0.6)
+                while not again.advance(0.05, 1e-3):
+                    assert again.grid.cells == (20, 16, 12)
+        with busy("open", backend, **names) as whole:
+            drive(whole, 4)
+            assert bits(whole) == last
+
+
+def test_a_step_given_up_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not on the coarse grid either: the next one is that of a fluid which never began it."""
+    with busy("open", "auto") as fluid, busy("open", "auto") as twin:
+        for one in (fluid, twin):
+            drive(one, 2)
+        fluid.obstacles[0].position = (1.1, 0.5, 0.6)
+        for _ in range(5):
+            assert not fluid.advance(0.05, 1e-3)
+        before = fluid.time
+        fluid._stepper.drop()
+        assert fluid.time == before
+        for one in (fluid, twin):
+            one.obstacles[0].position = (0.62, 1.0, 0.6)
+            one.step(0.05)
+        assert bits(fluid) == bits(twin)
+
+
+@pytest.mark.parametrize("shift", [(2, 0, 0), (3, -1, 1)])
+def test_a_box_moves_by_any_number_of_cells(shift: tuple[int, int, int]) -> None:
+    """Also by an odd one: what stays in it keeps its values to the bit, and its flow goes on."""
+    rules = gf.Settings(buoyancy=2.0, coarse_velocity=True, pressure=gf.Multigrid(3))
+    with gf.Fluid(Grid((24, 24, 24), 0.05), SIDES["open"], rules) as fluid:
+        fluid.emitters.add(gf.Emitter(gf.Sphere((0.6, 0.5, 0.6), 0.2), 4.0, 2.0, (0.5, 0.0, 0.0)))
+        for _ in range(4):
+            fluid.step(0.04)
+        before = fluid.velocity.read()
+        fluid.scroll(shift)
+        after = fluid.velocity.read()
+        kept, came = [], []
+        for n in reversed(shift):
+            kept.append(slice(max(-n, 0) + 1, 24 - max(n, 0) - 1))
+            came.append(slice(max(n, 0) + 1, 24 - max(-n, 0) - 1))
+        np.testing.assert_array_equal(after[tuple(kept)], before[tuple(came)])
+        fluid.step(0.04)
+        assert fluid._solver.flow.backend.grid.origin == fluid.grid.origin
+        assert fluid.diagnostics().divergence_rms < 0.05 * fluid.diagnostics().max_speed / 0.1
+
+
+def test_gas_that_burns_pushes_out_as_much_as_it_swells() -> None:
+    """What flows out of an open box is what the flame makes in all its cells."""
+    rules = gf.Settings(
+        combustion=gf.Combustion(expansion_per_burn=2.0),
+        buoyancy=0.0,
+        coarse_velocity=True,
+        pressure=gf.Multigrid(12),
+    )
+    with gf.Fluid(Grid((16, 16, 16), 0.1), SIDES["open"], rules) as fluid:
+        fluid.emitters.add(gf.Emitter(gf.Sphere((0.8, 0.8, 0.8), 0.3), 0.0, 2.0, fuel=3.0))
+        for _ in range(3):
+            fluid.step(0.02)
+        made = 2.0 * fluid.flame.read().sum(dtype=float)
+        assert fluid.divergence.read().sum(dtype=float) == pytest.approx(made, rel=1e-3)
+        assert made > 1.0
+
+
+def test_smoke_is_as_sharp_as_its_cells() -> None:
+    """A sheet of smoke that a vortex winds up keeps twice the contrast that it has on the coarse grid."""
+    contrast = []
+    for n, coarse in ((32, False), (64, True), (64, False)):
+        rules = gf.Settings(buoyancy=0.0, coarse_velocity=coarse, pressure=gf.Multigrid(2))
+        with gf.Fluid(Grid((n, n, 1), 1.0 / n), SIDES["free-slip"], rules, "numpy") as fluid:
+            x, y = (fluid.grid.faces(axis)[..., a] for a, axis in enumerate("xy"))
+            y_of_x, x_of_y = fluid.grid.faces("x")[..., 1], fluid.grid.faces("y")[..., 0]
+            u = np.zeros(fluid.velocity.shape)
+            u[..., 0] = np.sin(np.pi * x) * np.cos(np.pi * y_of_x)
+            u[..., 1] = -np.cos(np.pi * x_of_y) * np.sin(np.pi * y)
+            fluid.velocity.write(u)
+            fluid.density.write((fluid.grid.centers()[..., 0] < 0.5).astype(float))
+            for _ in range(60):
+                fluid.step(1 / 30)
+            smoke = fluid.density.read().astype(float)
+            contrast.append(float(((smoke > 0.1) & (smoke < 0.9)).mean()))
+    coarse_cells, both, fine_cells = contrast
+    assert both < 0.7 * coarse_cells
+    assert both < 1.25 * fine_cells
+
+
+@pytest.mark.parametrize("backend", EVERYWHERE)
+def test_it_can_be_switched_on_and_off(backend: str) -> None:
+    """Between steps; what it needs is there while it is on."""
+    with gf.Fluid(Grid((12, 12, 12), 0.1), settings=gf.Settings(buoyancy=2.0), backend=backend) as fluid:
+        fluid.emitters.add(gf.Emitter(gf.Sphere((0.6, 0.4, 0.6), 0.25), 3.0, 2.0, (0.0, 1.0, 0.0)))
+        plain = fluid.settings
+        fluid.step(0.05)
+        held = len(fluid.device.fields) if fluid.device is not None else 0
+        energy = fluid.diagnostics().kinetic_energy
+        fluid.settings = plain.but(coarse_velocity=True, vorticity_confinement=0.2)
+        assert fluid.diagnostics().kinetic_energy == energy
+        fluid.step(0.05)
+        assert fluid._solver.flow is not fluid._solver
+        fluid.settings = fluid.settings.but(buoyancy=0.5, viscosity=1e-3)
+        assert fluid._solver.flow.settings.buoyancy == 0.5
+        fluid.step(0.05)
+        fluid.settings = plain
+        fluid.step(0.05)
+        if fluid.device is not None:
+            assert len(fluid.device.fields) == held
+        assert fluid.diagnostics().kinetic_energy > energy
+
+
+def test_sides_that_change_count_on_both_grids() -> None:
+    rules = gf.Settings(buoyancy=0.0, coarse_velocity=True, pressure=gf.Multigrid(4))
+    with gf.Fluid(Grid((16, 8, 8), 0.1), SIDES["changing"], rules) as fluid:
+        for speed in (1.0, 2.0):
+            fluid.boundaries = fluid.boundaries.but(left=gf.Inflow((speed, 0.0, 0.0)))
+            for _ in range(3):
+                fluid.step(0.05)
+            u = fluid.velocity.read()[:8, :8, :, 0]
+            np.testing.assert_allclose(u[..., 0], speed, rtol=1e-6)
+            assert u[..., -1].mean() == pytest.approx(speed, rel=0.05)
+
+
+def test_bad_grids_and_solvers_are_refused() -> None:
+    rules = gf.Settings(coarse_velocity=True)
+    with pytest.raises(
+        GpufluidError, match=r"coarse_velocity needs an even number of cells .* got 13 along y"
+    ):
+        gf.Fluid(Grid((12, 13, 8)), settings=rules, backend="numpy")
+    with gf.Fluid(Grid((12, 13, 1)), backend="numpy") as fluid:
+        with pytest.raises(GpufluidError, match="got 13 along y"):
+            fluid.settings = rules
+        assert not fluid.settings.coarse_velocity
+        fluid.step(0.1)
+    periodic = gf.Boundaries.all(gf.Periodic())
+    with gf.Fluid(Grid((16, 8, 16)), periodic, rules.but(pressure=gf.FFT()), "numpy") as fluid:
+        fluid.step(0.1)
+    with pytest.raises(GpufluidError, match="coarse_velocity must be"):
+        gf.Settings(coarse_velocity=2)  # type: ignore[arg-type]
+
+
+def test_half_precision_is_near() -> None:
+    speeds = []
+    for precision in ("single", "half"):
+        with busy("open", "auto", precision=precision) as fluid:
+            drive(fluid, 4)
+            speeds.append(fluid.velocity.read())
+    assert np.quantile(np.abs(speeds[1] - speeds[0]), 0.95) < 0.01 * np.abs(speeds[0]).max()
+
+
+def test_a_scene_file_can_say_so(tmp_path: Path) -> None:
+    file = tmp_path / "scene.toml"
+    file.write_text(
+        "[grid]\ncells = [16, 24, 16]\ncell_size = 0.05\n[settings]\ncoarse_velocity = true\n"
+        "[[emitters]]\nshape = { kind = 'sphere', center = [0.4, 0.2, 0.4], radius = 0.15 }\n"
+        "density = 4.0\ntemperature = 1.0\n"
+    )
+    scene = gf.Scene.load(file, backend="numpy")
+    scene.advance()
+    assert scene.fluid._solver.flow.backend.grid.cells == (8, 12, 8)
+    scene.release()
