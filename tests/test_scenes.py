@@ -1490,7 +1490,7 @@ def test_settings_change_while_it_runs(backend: str, ctx: moderngl.Context) -> N
     given = None if backend == "numpy" else ctx
 
     def run(first: gf.Settings, then: gf.Settings) -> np.ndarray:
-        fluid = gf.Fluid(gf.Grid((6, 7, 6), 0.12), settings=first, backend=backend, ctx=given)
+        fluid = gf.Fluid(gf.Grid((6, 8, 6), 0.12), settings=first, backend=backend, ctx=given)
         fluid.emitters.add(
             gf.Emitter(gf.Sphere((0.4, 0.3, 0.4), 0.15), density=3.0, temperature=1.0, fuel=1.0)
         )
@@ -1513,6 +1513,7 @@ def test_settings_change_while_it_runs(backend: str, ctx: moderngl.Context) -> N
         {"density_diffusivity": 0.05},
         {"vorticity_confinement": 2.0},
         {"reflection": True},
+        {"coarse_velocity": True},
         {"buoyancy": -3.0},
         {"up": (1.0, 0.0, 0.0)},
         {"pressure": gf.Multigrid(cycles=1)},
