@@ -156,7 +156,7 @@ def description(demo: str, *changes: str) -> dict[str, Any]:
 def test_looks_differ_in_what_their_page_says(
     gallery: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The text under a strip names key and values; the middle or last is the demo as it is. One is drawn."""
+    """The text under a strip names key and values; one in its place is the demo as it is. One is drawn."""
     looks = module_of("looks", monkeypatch)
     page = (DOCS / "looks.md").read_text(encoding="utf-8")
     strips = {place for place, of in gallery.PICTURES.items() if getattr(of, "file", "") == "tools/looks.py"}
@@ -167,7 +167,8 @@ def test_looks_differ_in_what_their_page_says(
         ships, ways = description(strip.demo), [description(strip.demo, *some) for some in strip.changes]
         if name != "look_cells":
             last = name in ("look_advection", "look_noise", "look_soft")
-            assert [n for n, way in enumerate(ways) if way == ships] == [len(ways) - 1 if last else 1], name
+            place = 0 if name == "look_coarse" else len(ways) - 1 if last else 1
+            assert [n for n, way in enumerate(ways) if way == ships] == [place], name
         for key, value in (change.split("=") for changes in strip.changes for change in changes):
             assert f"`{key}`" in text[1] or f"`{key.rpartition('.')[2]}`" in text[1], (name, key)
             if not value.startswith("["):

@@ -120,7 +120,7 @@ PICTURES: dict[str, Source] = {  # by their place in docs/
     "gallery/embedded.jpg": Program("demos/embed_offscreen.py", "--frames 140 --shot embedded.png"),
     **views("particles", "streamlines", "streak_lines", "glyphs", "slice_plane", "iso_surface"),
     **views("voxels", "flat_texture", "histogram"),
-    **looks("cells", "confinement", "turbulence", "advection", "cooling", "noise", "dissipation"),
+    **looks("cells", "coarse", "confinement", "turbulence", "advection", "cooling", "noise", "dissipation"),
     **looks("extinction", "soft", "edge", "light", "kelvin", "soot"),
     "studio.png": Program("tools/studio.py"),  # last: without a display it ends here
 }
@@ -130,7 +130,8 @@ def gpu_cells(demo: str) -> tuple[int, int, int]:
     """The cells that a demo takes on a GPU."""
     file = demo_file(demo)
     if file.suffix == ".py":
-        return runpy.run_path(str(file))["GPU_CELLS"]
+        known = runpy.run_path(str(file))
+        return known.get("GPU_CELLS") or known["CELLS"]
     return tuple(msgspec.toml.decode(file.read_bytes())["grid"]["gpu_cells"])
 
 

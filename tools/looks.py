@@ -38,6 +38,16 @@ def of(demo: str, frame: int, key: str, *values: object) -> Strip:
 
 STRIPS = {
     "look_cells": Strip("smoke", 120, ((), (), ()), ((26, 48, 26), (52, 96, 52), (78, 144, 78))),
+    "look_coarse": Strip(
+        "smoke",
+        120,
+        (
+            (),
+            ("settings.coarse_velocity=true", "settings.advection=maccormack"),
+            ("settings.advection=maccormack",),
+        ),
+        ((52, 96, 52), (104, 192, 104), (104, 192, 104)),
+    ),
     "look_confinement": of("smoke", 120, "settings.vorticity_confinement", 0.0, 0.7, 8.0),
     "look_turbulence": of("incense", 90, "forces[0].strength", 0.0, 0.5, 1.5),
     "look_advection": of(

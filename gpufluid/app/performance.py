@@ -47,6 +47,7 @@ STEPS: dict[str, dict[str, Any]] = {
     "default": {"profile": "default"},
     "best, Euler trace": {"profile": "best", "trace": "euler"},
     "best": {"profile": "best"},
+    "best, coarse velocity": {"profile": "best", "coarse_velocity": True},
 }
 HALF = {  # on a GPU, where it pays
     "best, half precision": {"profile": "best", "precision": "half"},
