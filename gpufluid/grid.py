@@ -150,9 +150,14 @@ class Grid:
         return values
 
     def coarser(self) -> Grid:
-        """The grid of half as many cells along every axis, rounded up: a coarse level of multigrid."""
+        """The grid of half as many cells along every axis, rounded up: a coarse level of multigrid.
+
+        In 2D its one slice is as thick as its cells are wide, about the same middle.
+        """
         nx, ny, nz = (-(-n // 2) for n in self.cells)
-        return CoarserGrid((nx, ny, nz), 2.0 * self.cell_size, self.origin, self.dimensions)
+        x, y, z = self.origin
+        z -= 0.5 * self.cell_size if self.dimensions == 2 else 0.0
+        return CoarserGrid((nx, ny, nz), 2.0 * self.cell_size, (x, y, z), self.dimensions)
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,14 @@ class Voxelized(NamedTuple):
         """One with the bytes of its matrices."""
         return cls(shape, place.tobytes(), mark, motion.tobytes(), bends, place, motion)
 
+    def raised(self, by: float) -> Voxelized:
+        """It in a box whose low corner lies `by` metres lower along z."""
+        up, down = moved(np.eye(4), (0.0, 0.0, by)), moved(np.eye(4), (0.0, 0.0, -by))
+        bends = self.bends
+        if bends:
+            bends = bends[0], (up @ np.frombuffer(bends[1]).reshape(4, 4)).tobytes(), bends[2]
+        return Voxelized.of(self.shape, up @ self.place, self.motion @ down, self.mark, bends)
+
     @property
     def key(self) -> tuple[Shape, bytes]:
         """What tells where it is."""
@@ -360,8 +368,11 @@ class Solids:
         return way._replace(came=moved(way.came, moves[2]))
 
     def mirror(self, other: Solids) -> None:
-        """Voxelize what `other` holds, of the same box in other cells."""
-        voxels = other._state.voxels
+        """Voxelize what `other` holds, of the same box in larger cells; the one slice of 2D is thicker."""
+        grid, voxels = self.backend.grid, other._state.voxels
+        if grid.dimensions == 2:
+            lower = 0.5 * (grid.cell_size - other.backend.grid.cell_size)
+            voxels = [v.raised(lower) for v in voxels]
         if [v.told(True) for v in voxels] != [v.told(True) for v in self._state.voxels]:
             self._voxelize(voxels)
         self.reopened, other.reopened = other.reopened, False

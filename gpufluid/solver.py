@@ -375,20 +375,10 @@ class Solver:
 
     def blow(self, dt: float, time: float, emitters: Sequence[Emitter]) -> None:
         """Set the velocity that emitters bring; what else they do here is of no account."""
-        moving, reach = (
-            [e for e in emitters if e.velocity is not None],
-            Reach(self.backend.grid, self.boundaries),
-        )
-        self.emission.emit(
-            moving,
-            reach,
-            dt,
-            time,
-            self.variant,
-            self.solids.faces,
-            velocity=self.velocity,
-            scalars=self.scalars,
-        )
+        reach = Reach(self.backend.grid, self.boundaries)
+        moving = [emitter for emitter in emitters if emitter.velocity is not None]
+        u, s, faces = self.velocity, self.scalars, self.solids.faces
+        self.emission.emit(moving, reach, dt, time, self.variant, faces, velocity=u, scalars=s)
 
     def push(self, dt: float, time: float, forces: Sequence[Force], velocity: FieldStore) -> None:
         """Let buoyancy, confinement and `forces` push a velocity for `dt` seconds, as they are at `time`."""

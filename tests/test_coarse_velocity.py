@@ -254,6 +254,27 @@ def test_what_is_closed_stays_closed() -> None:
             np.testing.assert_array_equal(u[..., axis][shut], closed[..., axis][shut])
 
 
+def test_solids_are_where_they_are_on_both_grids() -> None:
+    """In 2D too, where the coarse slice is thicker: its middle is that of the fine one."""
+    for cells, height in (((24, 16, 1), 0.01), ((24, 16, 12), 0.5)):
+        rules = gf.Settings(coarse_velocity=True, buoyancy=0.0)
+        with gf.Fluid(Grid(cells, 0.1, (-1.0, 2.0, 3.0)), SIDES["walls"], rules, "numpy") as fluid:
+            plate = gf.Box(size=(0.8, 0.4, height))
+            middle = 3.05 if height < 0.1 else 3.6
+            plate_there = fluid.obstacles.add(gf.Obstacle(plate, (0.2, 2.8, middle)))
+            for n in range(3):
+                plate_there.position = (0.2 + 0.05 * n, 2.8, middle)
+                fluid.step(0.05)
+            fine, coarse = fluid._solver.solids, fluid._solver.flow.solids
+            assert coarse.solid is not None and fine.solid is not None
+            of_fine = fluid._solver.flow.backend.grid.averaged(fine.solid.read()[..., 0].astype(float))
+            apart = np.abs(of_fine - coarse.solid.read()[..., 0])
+            assert of_fine.sum() >= 8.0 and apart.max() <= 0.5
+            speeds = coarse.faces["solid_faces"].read()[..., 0]
+            assert speeds.max() == pytest.approx(1.0, rel=1e-5)
+            assert fluid.diagnostics().max_speed > 0.5
+
+
 @pytest.mark.parametrize("backend", EVERYWHERE)
 def test_it_goes_on_to_the_same_bits(backend: str, tmp_path: Path) -> None:
     """From a file, after a reset, and where steps were taken in slices."""
@@ -315,6 +336,74 @@ def test_a_box_moves_by_any_number_of_cells(shift: tuple[int, int, int]) -> None
         fluid.step(0.04)
         assert fluid._solver.flow.backend.grid.origin == fluid.grid.origin
         assert fluid.diagnostics().divergence_rms < 0.05 * fluid.diagnostics().max_speed / 0.1
+
+
+Z, Y, X = np.mgrid[:16, :16, :16] - 7.5
+SHARES = np.exp(-0.05 * (X**2 + Y**2 + Z**2))
+SOURCES = {
+    "a form": gf.Sphere((0.8, 0.6, 0.7), 0.35),
+    "a mask": gf.Line([(0.4, 0.6, 0.7), (1.2, 0.6, 0.7)], 0.2),
+    "an array": gf.Array(SHARES),
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_sources_move_the_air(source: str) -> None:
+    """As much as where the velocity is as fine as the smoke, within what an edge of coarse cells is wider."""
+    moved = []
+    for coarse in (False, True):
+        rules = gf.Settings(buoyancy=0.0, coarse_velocity=coarse, pressure=gf.Multigrid(4))
+        with gf.Fluid(Grid((16, 16, 16), 0.1), SIDES["open"], rules) as fluid:
+            emitter = gf.Emitter(SOURCES[source], velocity=(0.0, 1.5, 0.0), noise=0.3, noise_size=0.5)
+            emitter.falloff = 0.2 if source != "an array" else None
+            fluid.emitters.add(emitter)
+            for _ in range(4):
+                fluid.step(0.04)
+            moved.append(fluid.velocity.at_centers()[..., 1].astype(float))
+    fine, coarse_cells = moved
+    assert coarse_cells.max() == pytest.approx(fine.max(), rel=0.15)
+    assert np.corrcoef(fine.ravel(), coarse_cells.ravel())[0, 1] > 0.95
+    assert np.linalg.norm(coarse_cells) == pytest.approx(np.linalg.norm(fine), rel=0.15)
+
+
+def test_forces_of_cells_push_as_their_means() -> None:
+    """In a box without sides an even push, given for each fine cell, moves all the air."""
+    rules = gf.Settings(buoyancy=0.0, coarse_velocity=True)
+    with gf.Fluid(Grid((16, 8, 12), 0.1), SIDES["periodic"], rules, "numpy") as fluid:
+        values = np.random.default_rng(0).normal(size=(12, 8, 16, 3))
+        values -= values.mean((0, 1, 2))
+        fluid.forces.add(gf.ForceField(values + np.array([0.5, 0.0, -0.25])))
+        fluid.step(0.1)
+        u = fluid.velocity.read().astype(float)[:12, :8, :16]
+        np.testing.assert_allclose(u.mean((0, 1, 2)), (0.05, 0.0, -0.025), atol=1e-6)
+        assert u.std() > 0.01
+
+
+def test_coloured_smoke_has_its_weight() -> None:
+    speeds = []
+    for coarse in (False, True):
+        rules = gf.Settings(buoyancy=0.0, weight=2.0, coarse_velocity=coarse, pressure=gf.Multigrid(4))
+        with gf.Fluid(Grid((16, 16, 16), 0.1), settings=rules) as fluid:
+            blob = gf.Emitter(gf.Sphere((0.8, 1.0, 0.8), 0.3), color=(3.0, 1.0, 0.0), falloff=0.2)
+            fluid.emitters.add(blob)
+            for _ in range(6):
+                fluid.step(0.05)
+            speeds.append(fluid.velocity.at_centers()[..., 1].min())
+    assert speeds[0] < -0.1
+    assert speeds[1] == pytest.approx(speeds[0], rel=0.1)
+
+
+def test_air_at_rest_stays_at_rest() -> None:
+    """Warm air over cold, held by the pressure of the steps before, in few sweeps a step."""
+    rules = gf.Settings(buoyancy=2.0, coarse_velocity=True, pressure=gf.Jacobi(10))
+    with gf.Fluid(Grid((16, 24, 16), 0.1), settings=rules) as fluid:
+        fluid.temperature.write(np.broadcast_to(np.linspace(0.0, 3.0, 24)[None, :, None], (16, 24, 16)))
+        for _ in range(5):
+            fluid.step(0.05)
+        start = fluid.diagnostics().max_speed
+        for _ in range(150):
+            fluid.step(0.05)
+        assert fluid.diagnostics().max_speed < 0.1 * start
 
 
 def test_gas_that_burns_pushes_out_as_much_as_it_swells() -> None:
