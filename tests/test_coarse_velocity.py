@@ -52,14 +52,24 @@ def closing(grid: Grid, variant: Variant, rng: np.random.Generator) -> dict[str,
     return {"solid_faces": reference.close_faces(grid, variant, solid_velocity=solid)}
 
 
+WAYS = (("fragment", "compute"), ("single", "half"))
+
+
 @pytest.mark.parametrize(
-    ("sides", "size"),
-    [(s, n) for number, (s, n) in enumerate(product(SIDES, SIZES)) if n != "two cells" or number % 3 == 0],
+    ("sides", "size", "turned"),
+    [
+        (s, n, number % 2)
+        for number, (s, n) in enumerate(product(SIDES, SIZES))
+        if n != "two cells" or number % 3 == 0
+    ],
 )
-def test_its_kernels_are_the_references(sides: str, size: str, ctx: moderngl.Context) -> None:
-    """In both stages, from fields in both precisions, with solids and without."""
+def test_its_kernels_are_the_references(sides: str, size: str, turned: int, ctx: moderngl.Context) -> None:
+    """In both stages, from fields in both precisions, by turns; with solids and without."""
     rng = np.random.default_rng(3)
-    for stage, precision, solids in (("fragment", "single", True), ("compute", "half", False)):
+    for stage, precision, solids in (
+        (WAYS[0][0], WAYS[1][turned], True),
+        (WAYS[0][1], WAYS[1][1 - turned], False),
+    ):
         fine, variant = (
             GLBackend(Grid(SIZES[size], 0.1), stage, ctx, precision),
             Variant(solids, boundaries=SIDES[sides]),
@@ -124,7 +134,7 @@ def test_finer_cells_have_the_divergence_of_the_coarse_one(sides: str, size: str
     assert np.abs(wanted).max() > 10.0
 
 
-def test_a_linear_flow_is_met(ctx: moderngl.Context) -> None:
+def test_a_linear_flow_is_met() -> None:
     """Away from the sides, exactly: so the velocity in between is of second order."""
     grid, variant = Grid((12, 16, 8), 0.1), Variant(boundaries=SIDES["open"])
     matrix = np.array([[0.3, -0.7, 0.2], [0.5, 0.1, -0.4], [0.9, 0.6, -0.4]])
@@ -275,6 +285,26 @@ def test_solids_are_where_they_are_on_both_grids() -> None:
             assert fluid.diagnostics().max_speed > 0.5
 
 
+@pytest.mark.parametrize("slip", ["free", "no"])
+def test_a_free_slip_solid_does_not_drag_what_is_beside_it(slip: str, tmp_path: Path) -> None:
+    """Air glides along a block that fills the lower half of a periodic box; a quarter of a cell above it."""
+    sides = SIDES["free-slip"].but(left=gf.Periodic(), right=gf.Periodic())
+    with gf.Fluid(Grid((16, 16, 8), 0.1), sides, gf.Settings(buoyancy=0.0, coarse_velocity=True)) as fluid:
+        block = gf.Box(size=(4.0, 0.8, 2.0))
+        fluid.obstacles.add(gf.Obstacle(block, (0.8, 0.4, 0.4), slip=slip))
+        fluid.velocity.write(np.broadcast_to([1.0, 0.0, 0.0], (9, 17, 17, 3)))
+        fluid.step(0.02)
+        (u,) = fluid.sample([(0.73, 0.825, 0.41)]).velocity[:, 0]
+        assert u == pytest.approx(1.0, abs=1e-3) if slip == "free" else u < 0.8
+        fluid.forces.add(gf.Vortex((0.8, 1.1, 0.4), (0, 0, 1), 5.0, 0.3))
+        fluid.step(0.05)
+        fluid.save(tmp_path / "glides.npz")
+        with gf.Fluid.load(tmp_path / "glides.npz") as again:  # on the coarse grid it does not drag either
+            for one in (fluid, again):
+                one.step(0.05)
+            assert bits(fluid) == bits(again)
+
+
 @pytest.mark.parametrize("backend", EVERYWHERE)
 def test_it_goes_on_to_the_same_bits(backend: str, tmp_path: Path) -> None:
     """From a file, after a reset, and where steps were taken in slices."""
@@ -300,7 +330,7 @@ def test_it_goes_on_to_the_same_bits(backend: str, tmp_path: Path) -> None:
             assert bits(whole) == last
 
 
-def test_a_step_given_up_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_given_up_leaves_nothing() -> None:
     """Not on the coarse grid either: the next one is that of a fluid which never began it."""
     with busy("open", "auto") as fluid, busy("open", "auto") as twin:
         for one in (fluid, twin):
@@ -406,6 +436,44 @@ def test_air_at_rest_stays_at_rest() -> None:
         assert fluid.diagnostics().max_speed < 0.1 * start
 
 
+def test_a_step_is_split_by_the_cells_of_the_flow() -> None:
+    for n, coarse in ((8, False), (16, True)):
+        rules = gf.Settings(coarse_velocity=coarse, cfl=0.5, max_substeps=100)
+        with gf.Fluid(Grid((n, n, n), 0.8 / n), SIDES["open"], rules, "numpy") as fluid:
+            fluid.velocity.write(np.broadcast_to([1.0, 0.0, 0.0], fluid.velocity.shape))
+            assert fluid._solver.substeps(0.2) == 4
+
+
+def test_the_noise_of_sources_keeps_its_place_in_the_world() -> None:
+    """As a box moves over them: also by an odd number of cells."""
+    rules, found = gf.Settings(buoyancy=0.0, coarse_velocity=True, pressure=gf.Multigrid(4)), []
+    for shift in (0, 5):
+        with gf.Fluid(Grid((32, 16, 16), 0.1), SIDES["open"], rules) as fluid:
+            fluid.scroll((shift, 0, 0))
+            gust = gf.Emitter(gf.Sphere((1.8, 0.8, 0.8), 0.5), velocity=(0.0, 2.0, 0.0), noise=1.0)
+            gust.noise_size, gust.falloff = 0.4, 0.2
+            fluid.emitters.add(gust)
+            fluid.step(0.05)
+            found.append(fluid.velocity.at_centers()[:, :, 10 - shift : 26 - shift, 1].ravel())
+    assert np.corrcoef(*found)[0, 1] > 0.97
+
+
+def test_a_room_that_is_opened_does_not_burst() -> None:
+    """Each step in which more flows in than out adds to the pressure of a closed room: see `reopen`."""
+    sides = gf.Boundaries(left=gf.Inflow((0.2, 0.0, 0.0)), right=gf.Open())
+    rules = gf.Settings(buoyancy=0.0, coarse_velocity=True)
+    with gf.Fluid(Grid((20, 12, 8), 0.1), sides, rules) as fluid:
+        lid = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.4, 9.0, 9.0)), (1.2, 0.6, 0.4)))
+        for _ in range(60):
+            fluid.step(0.1)
+        fluid.obstacles.remove(lid)
+        fastest = 0.0
+        for _ in range(8):
+            fluid.step(0.1)
+            fastest = max(fastest, fluid.diagnostics().max_speed)
+        assert 0.1 <= fastest < 1.0
+
+
 def test_gas_that_burns_pushes_out_as_much_as_it_swells() -> None:
     """What flows out of an open box is what the flame makes in all its cells."""
     rules = gf.Settings(
@@ -446,7 +514,7 @@ def test_smoke_is_as_sharp_as_its_cells() -> None:
 
 
 @pytest.mark.parametrize("backend", EVERYWHERE)
-def test_it_can_be_switched_on_and_off(backend: str) -> None:
+def test_it_can_be_switched_on_and_off(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between steps; what it needs is there while it is on."""
     with gf.Fluid(Grid((12, 12, 12), 0.1), settings=gf.Settings(buoyancy=2.0), backend=backend) as fluid:
         fluid.emitters.add(gf.Emitter(gf.Sphere((0.6, 0.4, 0.6), 0.25), 3.0, 2.0, (0.0, 1.0, 0.0)))
@@ -457,11 +525,18 @@ def test_it_can_be_switched_on_and_off(backend: str) -> None:
         fluid.settings = plain.but(coarse_velocity=True, vorticity_confinement=0.2)
         assert fluid.diagnostics().kinetic_energy == energy
         fluid.step(0.05)
-        assert fluid._solver.flow is not fluid._solver
+        coarse = fluid._solver.flow
+        assert coarse is not fluid._solver
         fluid.settings = fluid.settings.but(buoyancy=0.5, viscosity=1e-3)
         assert fluid._solver.flow.settings.buoyancy == 0.5
         fluid.step(0.05)
+        gone: list[bool] = []
+        monkeypatch.setattr(coarse, "release", lambda: gone.append(True))
         fluid.settings = plain
+        assert gone == [True]
+        monkeypatch.undo()
+        coarse.release()
+        del coarse
         fluid.step(0.05)
         if fluid.device is not None:
             assert len(fluid.device.fields) == held
