@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,17 @@ def test_its_kernels_are_the_references(sides: str, size: str, turned: int, ctx:
             for field in (out, *fields.values()):
                 field.release()
         fine.release()
+
+
+def test_images_of_the_finer_grid_are_declared_as_they_are(ctx: moderngl.Context) -> None:
+    """In half floats, read from passes of a grid that is in single ones. llvmpipe would not mind."""
+    fine = GLBackend(Grid((8, 8, 8), 0.1), "compute", ctx, "half", "image")
+    text = fine.coarser()._source(KERNELS["restrict_velocity"], Variant()).shader.text
+    assert re.search(
+        r"layout\(rgba16f, binding = \d\) readonly restrict uniform image2D fine_velocity;", text
+    )
+    assert re.search(r"layout\(rgba32f, binding = \d\) writeonly", text)
+    fine.release()
 
 
 def random_flow(grid: Grid, variant: Variant, rng: np.random.Generator) -> Floats:
