@@ -6,7 +6,7 @@ from typing import Any
 
 import gpufluid as gf
 
-SOFTWARE_CELLS = (80, 96, 80)
+SOFTWARE_CELLS = (112, 134, 112)
 GPU_CELLS = (160, 192, 160)
 HEIGHT = 2.8  # m
 AGAIN, EMPTY = 2.0, 0.15  # s: a blast follows another so late; it takes fuel, and is stirred, for so long
@@ -21,7 +21,8 @@ PUFFS = (  # m, the balls of fuel that the cloud is heaped of: centres and radii
 
 def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx: Any = None) -> gf.Scene:
     """A cloud of fuel over the ground, out of doors."""
-    cells = cells or (SOFTWARE_CELLS if gf.is_software(ctx) else GPU_CELLS)
+    coarse = cells is None and gf.is_software(ctx)  # it has no time for a flow as fine as its smoke
+    cells = cells or (SOFTWARE_CELLS if coarse else GPU_CELLS)
     size = HEIGHT / cells[1]
     fluid = gf.Fluid(
         gf.Grid(cells, size, origin=(-0.5 * size * cells[0], 0.0, -0.5 * size * cells[2])),
@@ -34,6 +35,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
             density_dissipation=0.2,
             vorticity_confinement=3.5,
             pressure=gf.Multigrid(2),
+            coarse_velocity=coarse,
         ),
         backend=backend,
         ctx=ctx,

@@ -18,7 +18,7 @@ def scene(
     ctx: Any = None,
 ) -> gf.Scene:
     """A box 1.5 m high that is open but for its floor, a hot source near that, and a mesh above it."""
-    coarse = cells is None and gf.is_software(ctx)  # it has no time for a flow as fine as the smoke
+    coarse = cells is None and gf.is_software(ctx)  # it has no time for a flow as fine as its smoke
     cells = cells or CELLS
     size = HEIGHT / cells[1]
     fluid = gf.Fluid(
