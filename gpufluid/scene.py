@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpufluid import rules
 from gpufluid.backend import release
-from gpufluid.checkpoint import saved_time
+from gpufluid.checkpoint import check_grid, saved_start
 from gpufluid.checks import finite_number, finite_triple, radiance
 from gpufluid.errors import GpufluidError, counted, each_once, named, several, told_of
 from gpufluid.files import named_file
@@ -295,12 +295,17 @@ class Scene:
 
         The scene must not have been played yet: the story and `update` run up to that time without a step of
         the fluids, and then these take their states. What a story decides by reading a fluid may come out
-        differently. Raises GpufluidError as `Fluid.restore` does, and for a scene that ends before.
+        differently. Raises GpufluidError as `Fluid.restore` does, and for a scene that ends before. A scene
+        of other cells than were saved, as a file with `gpu_cells` has on another machine, is to be loaded
+        with those: `Scene.load(..., cells=...)`.
         """
         if len(paths) != len(self.fluids):
             files = counted(len(self.fluids), "file")
             raise GpufluidError(f"Scene.resume needs {files}, one for each fluid, got {len(paths)}")
-        end = saved_time(paths[0]) - self.fluid.time
+        starts = [saved_start(path) for path in paths]
+        for fluid, path, (grid, _) in zip(self.fluids, paths, starts, strict=True):
+            check_grid(path, grid, fluid.made)  # while this scene is as it was
+        end = starts[0][1] - self.fluid.time
         # as a run from the beginning does it, not for where the story has turned the camera to
         if self._fits:
             self.place_camera([replace(camera) for camera in self._seen], self._aspect)

@@ -482,6 +482,26 @@ def test_a_run_goes_on_in_the_cells_it_was_saved_in(folder: Path, scene: str) ->
         assert (folder / "again.fluid").read_bytes() == (folder / "whole.fluid").read_bytes()
 
 
+def test_every_box_goes_on_in_the_cells_it_was_saved_in(folder: Path) -> None:
+    """Box by box; where one does not fit, the scene stays as it was."""
+    halves, wholes = ("half.fluid", "half-2.fluid"), ("whole.fluid", "whole-2.fluid")
+    scene = gf.Scene.load("two.toml", cells=[(8, 12, 8), (6, 9, 6)])
+    for files in (halves, wholes):
+        for _ in range(2):
+            scene.advance()
+        for fluid, file in zip(scene.fluids, files, strict=True):
+            fluid.save(file)
+    scene.release()
+    assert main(words("run two.toml --frames 2 --resume half.fluid --save again.fluid")) == 0
+    assert Path("again.fluid").read_bytes() == Path("whole.fluid").read_bytes()
+    assert Path("again-2.fluid").read_bytes() == Path("whole-2.fluid").read_bytes()
+    other = gf.Scene.load("two.toml")
+    with pytest.raises(gf.GpufluidError, match="half-2.fluid: is of .*, which is not this fluid's"):
+        other.resume(*halves)
+    assert other.frame == 0 and other.time == other.fluid.time == 0.0
+    other.release()
+
+
 TURNING = """
 import gpufluid as gf
 
