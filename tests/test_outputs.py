@@ -654,6 +654,12 @@ def test_a_folder_may_begin_with_another_number(tmp_path: Path) -> None:
         gf.FrameFolder(tmp_path / "fr", begin=0)
 
 
+def test_a_view_that_cannot_be_names_its_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    views = "views=[{kind='streamlines',seeds=[[9,9,9]]}]"
+    assert main(["run", "two.toml", "--frames", "1", "-o", "a.png", "--set", views]) == 2
+    assert "error: two.toml: Scene.views[0]: what it starts from lies in no box" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

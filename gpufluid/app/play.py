@@ -277,7 +277,8 @@ def _render(
     renderer = FrameRenderer.of(look, ctx, size)
     undo.callback(renderer.release)
     renderer.pause = partial(settle, ctx)
-    renderer.follow(scene)  # views move from the first frame on, whether it is drawn or not
+    with scene.told():
+        renderer.follow(scene)  # views move from the first frame on, whether it is drawn or not
     shot = partial(Shot, scene, partial(_drawn, renderer, scene), alpha)
     rendering = _Rendering(scene, wanted, outputs, ctx, size, progress, shot)
     try:
