@@ -15,7 +15,7 @@ from gpufluid import rules
 from gpufluid.backend import release
 from gpufluid.checkpoint import check_grid, saved_start
 from gpufluid.checks import finite_number, finite_triple, radiance
-from gpufluid.errors import GpufluidError, counted, each_once, named, several, told_of
+from gpufluid.errors import GpufluidError, counted, each_once, named, several, told_of, warn
 from gpufluid.files import named_file
 from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
@@ -416,7 +416,12 @@ class Scene:
         """Let `seconds` > 0 pass in a story, at least one frame: ``yield from scene.wait(2.0)``.
 
         Raises GpufluidError for other seconds, with the first frame, and if `dt` is 0, as no time passes.
+        Without `yield from` there is none, as a RuntimeWarning says.
         """
+        return _Waiting(seconds, self._frames_of(seconds))
+
+    def _frames_of(self, seconds: Number) -> Story:
+        """The frames of `wait`."""
         end = self.time + finite_number(seconds, "seconds", above=0.0)
         while True:
             if self.dt < TINY:  # over which a fluid stands still
@@ -508,6 +513,25 @@ class Scene:
             self.story.close()
         for fluid in reversed(self.fluids):  # the first may own the context of all
             fluid.release()
+
+
+class _Waiting:
+    """The frames that `Scene.wait` asks for, which somebody has to take: a forgotten `yield from` is told."""
+
+    def __init__(self, seconds: Number, frames: Story) -> None:
+        self._seconds, self._frames, self._taken = seconds, frames, False
+
+    def __iter__(self) -> Story:
+        self._taken = True
+        return self._frames
+
+    def __next__(self) -> Any:
+        return next(iter(self))
+
+    def __del__(self) -> None:
+        if not self._taken:
+            message = f"wait({self._seconds}) has let no time pass: write `yield from scene.wait(...)`"
+            warn(message, RuntimeWarning)
 
 
 def scene_suffix(path: str | os.PathLike[str]) -> str:

@@ -1247,6 +1247,17 @@ def test_a_story_goes_on_with_each_frame(tmp_path: Path) -> None:
     scene.release()
 
 
+def test_a_wait_that_no_story_takes_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "story.py"
+    path.write_text(STORY.replace("yield from scene.wait(0.3)", "scene.wait(0.3)"))
+    scene = gf.Scene.load(path, backend="numpy")
+    with pytest.warns(RuntimeWarning, match=r"wait\(0.3\) has let no time pass: write `yield from") as told:
+        scene.advance()
+    assert [(Path(one.filename).name, one.lineno) for one in told] == [("story.py", 9)]
+    assert next(scene.wait(0.1)) is None, "which takes it"
+    scene.release()
+
+
 def test_what_was_drawn_may_be_taken_away_before_its_frame() -> None:
     scene = gf.Scene(gf.Fluid(gf.Grid((8, 8, 8), 0.1), backend="numpy"))
     scene.draw(gf.Sphere((0.4, 0.4, 0.4), 0.2), density=5.0)
