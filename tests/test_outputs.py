@@ -667,6 +667,10 @@ def test_a_view_that_cannot_be_names_its_file(folder: Path, capsys: pytest.Captu
         ("one.toml --resume one.toml -o a.mp4", "one.toml: is no gpufluid checkpoint"),
         ("one.toml --resume state.fluid -o a.mp4 --cells 4 6 4", "which is not this fluid's"),
         ("two.toml --resume state.fluid -o a.mp4", "state-2.fluid: cannot be read"),
+        (
+            "one.toml --resume state.fluid -o a.mp4 --set containers.0.grid.cells=[9,12,8]",
+            "which is not this fluid's: Grid(cells=(9, 12, 8), ",
+        ),
         ("one.toml --resume state.fluid -o a.mp4 --set frames=1", "where this scene has ended"),
         (
             "one.toml --resume state.fluid -o a.mp4 --set frames=2",

@@ -271,7 +271,7 @@ def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch:
     if args.resume is not None:
         first = saved_start(args.resume)[0]  # a file that is none is refused before anything is built
         choice = args.cells is None and "cells" in inspect.signature(make).parameters
-        make = _resumed(make, name, args.resume, args.size, first.cells if choice else None)
+        make = _resumed(make, name, args.resume, args.size, first if choice else None)
     play(
         make,
         Outputs(**{option: getattr(args, option) for option in TAKEN}, goes_on=args.resume is not None),
@@ -291,15 +291,15 @@ def _resumed(
     name: str,
     file: str,
     size: tuple[int, int] | None,
-    first: tuple[int, int, int] | None,
+    first: gpufluid.Grid | None,
 ) -> Callable[..., Any]:
     """`scene`, which goes on where the state in `file` was saved, in pictures of `size` if that is given.
 
-    first: the cells of its first box there, if it may be built in those of the state: where there is a GPU
+    first: the grid of its first box there, if it may be built in the cells of the state: where there is a GPU
     it may have others.
     """
     from gpufluid.app.outputs import state_files
-    from gpufluid.checkpoint import saved_start
+    from gpufluid.checkpoint import check_grid, saved_start
     from gpufluid.script import scene_of
 
     @functools.wraps(scene)
@@ -309,10 +309,15 @@ def _resumed(
             files = state_files(file, len(made.fluids))
             if first is not None and "cells" not in options:
                 more = files[1:] if made.provenance.grids else []  # a script takes cells for one box
-                cells = [first, *(saved_start(path)[0].cells for path in more)]
-                if cells != [fluid.made.cells for fluid in made.fluids[: len(cells)]]:
+                saved = [first, *(saved_start(path)[0] for path in more)]
+                described = [fluid.made for fluid in made.fluids[: len(saved)]]
+                cells = [grid.cells for grid in saved]
+                if cells != [grid.cells for grid in described]:
                     made.release()
-                    made = scene_of(scene(*args, **options, cells=cells if more else first), name)
+                    made = scene_of(scene(*args, **options, cells=cells if more else cells[0]), name)
+                    for path, grid, was, fluid in zip(files, saved, described, made.fluids, strict=False):
+                        if fluid.made != grid:  # it has another box, which is told as it was described
+                            check_grid(path, grid, was)
             if size is not None:
                 made.fit(size[0] / size[1])
             made.resume(*files)
