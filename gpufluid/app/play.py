@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -100,6 +101,7 @@ def play(
         checked_scene(scene)
     elif not callable(scene):
         told = "; did you mean gf.Scene(fluid)?" if isinstance(scene, Fluid) else ""
+        told = "; did you mean gf.Scene.load(...)?" if isinstance(scene, str | os.PathLike) else told
         raise GpufluidError(f"run needs a gpufluid.Scene or a function that builds one, got {scene!r}{told}")
     if frames is not None:
         frames = whole_number(frames, "frames", low=1)
