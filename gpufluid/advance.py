@@ -76,7 +76,8 @@ class Slices:
             worker.parent = self._greenlets.getcurrent()
         except ValueError:
             raise GpufluidError(
-                "a step is under way that was begun in another thread: it must be finished there"
+                "a step is under way that was begun in another thread: it must be finished there, or "
+                "abandoned by reset()"
             ) from None
         pace.pacer = self
         try:

@@ -167,9 +167,7 @@ def restore(fluid: Fluid, source: Kept, take_over: TakeOver) -> None:
     """Bring `fluid` to the state in `source`; see `Fluid.restore`."""
     file, found = _named(source), _contents(source)
     obstacles = list(fluid.obstacles)
-    made = fluid.made
-    if found.grid != made:
-        raise GpufluidError(f"{file}: is of {found.grid}, which is not this fluid's: {made}")
+    check_grid(file, found.grid, fluid.made)
     if len(found.before) != len(obstacles):
         raise GpufluidError(
             f"{file}: is of a fluid with {counted(len(found.before), 'obstacle')}, and this one has "
@@ -253,14 +251,16 @@ class Contents:
         solver.start_from(self.numbers)
 
 
-def saved_time(path: str | os.PathLike[str]) -> float:
-    """The time of the fluid in a file, seconds. Raises GpufluidError as `Fluid.load` does."""
-    return _contents(path).numbers["time"]
+def saved_start(path: str | os.PathLike[str]) -> tuple[Grid, float]:
+    """The grid that the fluid in a file was made with, and its time, seconds; raises as `Fluid.load` does."""
+    found = _contents(path)
+    return found.grid, found.numbers["time"]
 
 
-def saved_grid(path: str | os.PathLike[str]) -> Grid:
-    """The grid of the fluid in a file. Raises GpufluidError as `Fluid.load` does."""
-    return _contents(path).grid
+def check_grid(file: object, saved: Grid, made: Grid) -> None:
+    """Raise GpufluidError where the `file` of a fluid made with the grid `saved` is not for one of `made`."""
+    if saved != made:
+        raise GpufluidError(f"{file}: is of {saved}, which is not this fluid's: {made}")
 
 
 def _named(source: Kept) -> Path | Taken:

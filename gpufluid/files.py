@@ -17,6 +17,7 @@ from uuid import uuid4
 from gpufluid.errors import GpufluidError
 
 REMEDY = "choose another name, or allow it with --overwrite (overwrite=True in Python)"
+LONGEST = 255  # bytes of a file's name, on most disks
 HELD, AGAIN = 1.0, 0.02  # s: for how long, and how often, it is tried to replace a file that is held open
 
 _partial: set[Path] = set()  # files that are being written
@@ -48,9 +49,13 @@ def own_folder(name: str) -> Path:
 def partial_path(path: Path) -> Path:
     """Return a name beside `path` that nobody else has, to write under until the file is whole.
 
-    It keeps the suffix, so that what a crash leaves under it can still be opened.
+    It keeps the suffix, so that what a crash leaves under it can still be opened, and of a long name the
+    beginning.
     """
-    return path.with_name(f"{path.stem}.partial-{os.getpid()}-{next(_numbers)}{path.suffix}")
+    stem, rest = path.stem, f".partial-{os.getpid()}-{next(_numbers)}{path.suffix}"
+    while stem and len(os.fsencode(stem + rest)) > LONGEST:
+        stem = stem[:-1]
+    return path.with_name(stem + rest)
 
 
 def named_file(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:

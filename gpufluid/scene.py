@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from gpufluid import rules
 from gpufluid.backend import release
-from gpufluid.checkpoint import saved_time
+from gpufluid.checkpoint import check_grid, saved_start
 from gpufluid.checks import finite_number, finite_triple, radiance
-from gpufluid.errors import GpufluidError, counted, each_once, named, several, told_of
+from gpufluid.errors import GpufluidError, counted, each_once, named, several, told_of, warn
 from gpufluid.files import named_file
 from gpufluid.flow_views import FlowView
 from gpufluid.fluid import Fluid
@@ -295,12 +295,17 @@ class Scene:
 
         The scene must not have been played yet: the story and `update` run up to that time without a step of
         the fluids, and then these take their states. What a story decides by reading a fluid may come out
-        differently. Raises GpufluidError as `Fluid.restore` does, and for a scene that ends before.
+        differently. Raises GpufluidError as `Fluid.restore` does, and for a scene that ends before. A scene
+        of other cells than were saved, as a file with `gpu_cells` has on another machine, is to be loaded
+        with those: `Scene.load(..., cells=...)`.
         """
         if len(paths) != len(self.fluids):
             files = counted(len(self.fluids), "file")
             raise GpufluidError(f"Scene.resume needs {files}, one for each fluid, got {len(paths)}")
-        end = saved_time(paths[0]) - self.fluid.time
+        starts = [saved_start(path) for path in paths]
+        for fluid, path, (grid, _) in zip(self.fluids, paths, starts, strict=True):
+            check_grid(path, grid, fluid.made)  # while this scene is as it was
+        end = starts[0][1] - self.fluid.time
         # as a run from the beginning does it, not for where the story has turned the camera to
         if self._fits:
             self.place_camera([replace(camera) for camera in self._seen], self._aspect)
@@ -411,7 +416,12 @@ class Scene:
         """Let `seconds` > 0 pass in a story, at least one frame: ``yield from scene.wait(2.0)``.
 
         Raises GpufluidError for other seconds, with the first frame, and if `dt` is 0, as no time passes.
+        Without `yield from` there is none, as a RuntimeWarning says.
         """
+        return _Waiting(seconds, self._frames_of(seconds))
+
+    def _frames_of(self, seconds: Number) -> Story:
+        """The frames of `wait`."""
         end = self.time + finite_number(seconds, "seconds", above=0.0)
         while True:
             if self.dt < TINY:  # over which a fluid stands still
@@ -503,6 +513,25 @@ class Scene:
             self.story.close()
         for fluid in reversed(self.fluids):  # the first may own the context of all
             fluid.release()
+
+
+class _Waiting:
+    """The frames that `Scene.wait` asks for, which somebody has to take: a forgotten `yield from` is told."""
+
+    def __init__(self, seconds: Number, frames: Story) -> None:
+        self._seconds, self._frames, self._taken = seconds, frames, False
+
+    def __iter__(self) -> Story:
+        self._taken = True
+        return self._frames
+
+    def __next__(self) -> Any:
+        return next(iter(self))
+
+    def __del__(self) -> None:
+        if not self._taken:
+            message = f"wait({self._seconds}) has let no time pass: write `yield from scene.wait(...)`"
+            warn(message, RuntimeWarning)
 
 
 def scene_suffix(path: str | os.PathLike[str]) -> str:

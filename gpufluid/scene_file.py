@@ -275,7 +275,7 @@ def _frames(table: Any, dt: float) -> int | None:
         if not dt > 0.0:
             raise GpufluidError(f"dt must be > 0 seconds for a duration, got {dt:g}")
         if not 0.0 < table.duration < 1e9:
-            raise GpufluidError(f"duration must be > 0 seconds, got {table.duration:g}")
+            raise GpufluidError(f"duration must be > 0 and < 1e9 seconds, got {table.duration:g}")
         frames = max(1, round(table.duration / dt))
     return frames
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gpufluid import flow_views, shapes, sources
+from gpufluid.checks import finite_number
 from gpufluid.errors import GLUnavailableError, GpufluidError, SceneError, near, short
 from gpufluid.files import open_plain
 from gpufluid.keyframes import Formula, Keys, Track
@@ -270,6 +271,8 @@ class Builder:
         """A rotation, as a quaternion (x, y, z, w)."""
         axis = shapes.direction(table.axis, "axis")
         degrees = self._maker(table.degrees, f"{place}.degrees")
+        with self.at(f"{place}.degrees"):
+            finite_number(degrees(0.0), "an angle")
 
         def turned(time: float) -> Any:
             half = 0.5 * np.radians(degrees(time))

@@ -589,7 +589,7 @@ class TestRun:
             ({"fps": float("inf")}, "fps must be a finite number"),
             ({"out": "a.png", "still": "b.png"}, "is the last frame already"),
             ({"still": "b.mp4"}, r"must end in \.png"),
-            ({"scene": "plume"}, "run needs a gpufluid.Scene or a function"),
+            ({"scene": "a.toml"}, r"run needs a gpufluid.Scene or .* did you mean gf\.Scene\.load"),
             (
                 {"scene": gpufluid.Fluid(gpufluid.Grid((4, 4, 4)), backend="numpy")},
                 r"did you mean gf\.Scene\(fluid\)\?",

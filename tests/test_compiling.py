@@ -12,6 +12,7 @@ import pytest
 from driver import IN_THE_SUITE, python
 
 import gpufluid as gf
+from gpufluid.gl import programs
 from gpufluid.gl.contexts import create_context, is_software
 from gpufluid.gl.programs import compiled
 
@@ -182,6 +183,27 @@ def test_a_further_fluid_compiles_nothing(left: str) -> None:
             fluid.step(0.1)
             made.append(set(compiled[own].by_text.values()))
     assert len(made[0]) > 10 and made[0] == made[1]
+    kept.release()
+    own.release()
+
+
+def test_boxes_of_ever_other_sizes_leave_few_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On llvmpipe each takes two megabytes. What lives keeps its own; the last size is there for another."""
+    monkeypatch.setattr(programs, "KEPT", 30)
+    own = create_context()
+    kept = gf.Fluid(gf.Grid((4, 4, 4), 0.1), ctx=own)
+    kept.emitters.add(gf.Emitter(gf.Sphere((0.2, 0.2, 0.2), 0.15), density=1.0))
+    kept.step(0.1)
+    shared = compiled[own]
+    made = []
+    for n in (5, 6, 7, 8, 9, 9):
+        with gf.Fluid(gf.Grid((n, 6, 7), 0.1), backend="fragment", ctx=own) as fluid:
+            fluid.step(0.1)
+        made.append(list(shared.by_text.values()))
+    assert kept.device is not None and 30 < len(made[-1]) <= 30 + len(kept.device.used)
+    assert made[-1] == made[-2] and made[0][-1] not in made[-1]
+    kept.step(0.1)
+    assert kept.density.read().sum() > 0.0
     kept.release()
     own.release()
 

@@ -35,7 +35,7 @@ from gpufluid.app import cli, play
 from gpufluid.app.cli import main
 from gpufluid.app.hurry import SLICE, hurry
 from gpufluid.app.outputs import Outputs
-from gpufluid.checkpoint import saved_time
+from gpufluid.checkpoint import saved_start
 from gpufluid.files import abandon
 from gpufluid.io.film import Film
 from gpufluid.render.noise import noise_tile
@@ -275,7 +275,7 @@ def test_a_stop_in_a_picture_leaves_a_state_to_go_on_from(
         assert names(tmp_path) == ["a.mp4", "s.fluid"] and frame_count(tmp_path / "a.mp4") == whole
     else:
         assert names(tmp_path) == ["s.fluid"]
-    assert saved_time(tmp_path / "s.fluid") == pytest.approx(whole / 30)
+    assert saved_start(tmp_path / "s.fluid")[1] == pytest.approx(whole / 30)
     monkeypatch.setattr(FrameRenderer, "draw", real)
     assert main(["demo", *SMALL, "--frames", "1", "-o", "b.png", "--resume", "s.fluid"]) == 0
 
@@ -289,7 +289,7 @@ def test_a_stop_in_the_first_frame_leaves_the_state_before_it(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("gpufluid.Fluid.step", interrupted)
     assert main(["demo", *SMALL, "-o", "a.mp4", "--save", "s.fluid"]) == 130
-    assert names(tmp_path) == ["s.fluid"] and saved_time(tmp_path / "s.fluid") == 0.0
+    assert names(tmp_path) == ["s.fluid"] and saved_start(tmp_path / "s.fluid")[1] == 0.0
 
 
 @pytest.mark.parametrize("backend", ["fragment", "compute"])
@@ -449,7 +449,7 @@ def test_the_state_of_half_a_step_is_not_saved(
         play.play(scene, wanted, name="a", size=(16, 16), progress=False)
     assert names(tmp_path) == ["a.mp4"] + ["s.fluid"] * (waited == 0.0)
     if waited == 0.0:
-        assert saved_time(tmp_path / "s.fluid") == pytest.approx(scene.dt)
+        assert saved_start(tmp_path / "s.fluid")[1] == pytest.approx(scene.dt)
     scene.release()
 
 

@@ -134,6 +134,19 @@ def test_a_film_without_frames_is_no_file(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
+@pytest.mark.parametrize("ending", [".mp4", ".webm", ".png"])
+def test_a_name_may_be_as_long_as_the_disk_lets_it(tmp_path: Path, ending: str) -> None:
+    """Also while the file has another one, with more in it, until it is whole."""
+    path = tmp_path / (125 * "ü" + ending)
+    grey = np.full((8, 8, 3), 99, np.uint8)
+    if ending == ".png":
+        gf.write_picture(path, grey)
+    else:
+        with gf.Film(path, (8, 8)) as film:
+            film.write(grey)
+    assert [p.name for p in tmp_path.iterdir()] == [path.name] and path.stat().st_size > 0
+
+
 def test_film_refuses_frames_of_another_size(tmp_path: Path) -> None:
     with pytest.raises(GpufluidError, match="64 x 48 does not fit the film of 32 x 32"):  # noqa: SIM117
         with Film(tmp_path / "a.mp4", (32, 32)) as film:

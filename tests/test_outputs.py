@@ -482,6 +482,26 @@ def test_a_run_goes_on_in_the_cells_it_was_saved_in(folder: Path, scene: str) ->
         assert (folder / "again.fluid").read_bytes() == (folder / "whole.fluid").read_bytes()
 
 
+def test_every_box_goes_on_in_the_cells_it_was_saved_in(folder: Path) -> None:
+    """Box by box; where one does not fit, the scene stays as it was."""
+    halves, wholes = ("half.fluid", "half-2.fluid"), ("whole.fluid", "whole-2.fluid")
+    scene = gf.Scene.load("two.toml", cells=[(8, 12, 8), (6, 9, 6)])
+    for files in (halves, wholes):
+        for _ in range(2):
+            scene.advance()
+        for fluid, file in zip(scene.fluids, files, strict=True):
+            fluid.save(file)
+    scene.release()
+    assert main(words("run two.toml --frames 2 --resume half.fluid --save again.fluid")) == 0
+    assert Path("again.fluid").read_bytes() == Path("whole.fluid").read_bytes()
+    assert Path("again-2.fluid").read_bytes() == Path("whole-2.fluid").read_bytes()
+    other = gf.Scene.load("two.toml")
+    with pytest.raises(gf.GpufluidError, match="half-2.fluid: is of .*, which is not this fluid's"):
+        other.resume(*halves)
+    assert other.frame == 0 and other.time == other.fluid.time == 0.0
+    other.release()
+
+
 TURNING = """
 import gpufluid as gf
 
@@ -634,6 +654,12 @@ def test_a_folder_may_begin_with_another_number(tmp_path: Path) -> None:
         gf.FrameFolder(tmp_path / "fr", begin=0)
 
 
+def test_a_view_that_cannot_be_names_its_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    views = "views=[{kind='streamlines',seeds=[[9,9,9]]}]"
+    assert main(["run", "two.toml", "--frames", "1", "-o", "a.png", "--set", views]) == 2
+    assert "error: two.toml: Scene.views[0]: what it starts from lies in no box" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -641,6 +667,10 @@ def test_a_folder_may_begin_with_another_number(tmp_path: Path) -> None:
         ("one.toml --resume one.toml -o a.mp4", "one.toml: is no gpufluid checkpoint"),
         ("one.toml --resume state.fluid -o a.mp4 --cells 4 6 4", "which is not this fluid's"),
         ("two.toml --resume state.fluid -o a.mp4", "state-2.fluid: cannot be read"),
+        (
+            "one.toml --resume state.fluid -o a.mp4 --set containers.0.grid.cells=[9,12,8]",
+            "which is not this fluid's: Grid(cells=(9, 12, 8), ",
+        ),
         ("one.toml --resume state.fluid -o a.mp4 --set frames=1", "where this scene has ended"),
         (
             "one.toml --resume state.fluid -o a.mp4 --set frames=2",

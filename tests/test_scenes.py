@@ -542,6 +542,10 @@ def test_yes_and_no_in_either_language(full: Path, word: str) -> None:
             r"expected \{ axis = \[x, y, z\], .*, or a quaternion .*, got 3 numbers",
         ),
         ("obstacles[0].rotation=90", r"expected \{ axis = .*, or a quaternion \[x, y, z, w\], got int$"),
+        (
+            "obstacles[0].rotation={axis=[0,1,0],degrees={formula=['t','0','0']}}",
+            r"rotation.degrees: an angle must be a number, got \(0.0, 0.0, 0.0\)",
+        ),
         ("obstacles[0].scale=x", "expected a number, a list of three numbers, or a table of keys, got str$"),
         (
             "lights=[{position=[0,1,0]}]",
@@ -557,6 +561,7 @@ def test_yes_and_no_in_either_language(full: Path, word: str) -> None:
             r"density: expected a number, or a table of keys, got str$",
         ),
         ("dt=0", "the top: dt must be > 0 seconds for a duration, got 0"),
+        ("duration=1e9", r"the top: duration must be > 0 and < 1e9 seconds, got 1e\+09"),
         ("settings", "a change must look like settings.viscosity=0.001"),
         ("emitters[0.density=1", "a change must look like settings.viscosity=0.001"),
         ("emitters[0]density=1", "a change must look like settings.viscosity=0.001"),
@@ -1239,6 +1244,17 @@ def test_a_story_goes_on_with_each_frame(tmp_path: Path) -> None:
     assert not scene.over
     scene.advance()
     assert scene.over and scene.frame == 5
+    scene.release()
+
+
+def test_a_wait_that_no_story_takes_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "story.py"
+    path.write_text(STORY.replace("yield from scene.wait(0.3)", "scene.wait(0.3)"))
+    scene = gf.Scene.load(path, backend="numpy")
+    with pytest.warns(RuntimeWarning, match=r"wait\(0.3\) has let no time pass: write `yield from") as told:
+        scene.advance()
+    assert [(Path(one.filename).name, one.lineno) for one in told] == [("story.py", 9)]
+    assert next(scene.wait(0.1)) is None, "which takes it"
     scene.release()
 
 

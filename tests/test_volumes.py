@@ -497,6 +497,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, suffix: str) -> None:
         ("a.vdb", {"fields": "density"}, "fields must be a list"),
         ("a.vdb", {"up": "x"}, "up must be one of 'y', 'z'"),
         ("a.vdb", {"threshold": -1.0}, "threshold must be a finite number >= 0"),
+        ("a.vdb", {"half": "no"}, "half must be True or False, got 'no'"),
     ],
 )
 def test_volumes_that_cannot_be(tmp_path: Path, name: str, options: dict[str, Any], message: str) -> None:

@@ -265,13 +265,13 @@ def _with_choices(scene: Callable[..., Any], name: str, args: argparse.Namespace
 def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch: Path | None = None) -> int:
     from gpufluid.app.outputs import Outputs
     from gpufluid.app.play import play
-    from gpufluid.checkpoint import saved_grid
+    from gpufluid.checkpoint import saved_start
 
     make = _with_choices(scene, name, args)
     if args.resume is not None:
-        cells = saved_grid(args.resume).cells  # a file that is none is refused before anything is built
+        first = saved_start(args.resume)[0]  # a file that is none is refused before anything is built
         choice = args.cells is None and "cells" in inspect.signature(make).parameters
-        make = _resumed(make, name, args.resume, args.size, cells if choice else None)
+        make = _resumed(make, name, args.resume, args.size, first if choice else None)
     play(
         make,
         Outputs(**{option: getattr(args, option) for option in TAKEN}, goes_on=args.resume is not None),
@@ -291,25 +291,36 @@ def _resumed(
     name: str,
     file: str,
     size: tuple[int, int] | None,
-    cells: tuple[int, int, int] | None,
+    first: gpufluid.Grid | None,
 ) -> Callable[..., Any]:
     """`scene`, which goes on where the state in `file` was saved, in pictures of `size` if that is given.
 
-    cells: those of the state, if it may be built with them: where there is a GPU it may have others.
+    first: the grid of its first box there, if it may be built in the cells of the state: where there is a GPU
+    it may have others.
     """
     from gpufluid.app.outputs import state_files
+    from gpufluid.checkpoint import check_grid, saved_start
     from gpufluid.script import scene_of
 
     @functools.wraps(scene)
     def resumed(*args: Any, **options: Any) -> gpufluid.Scene:
         made = scene_of(scene(*args, **options), name)
-        if cells is not None and "cells" not in options and made.fluid.made.cells != cells:
-            made.release()
-            made = scene_of(scene(*args, **options, cells=cells), name)
         try:
+            files = state_files(file, len(made.fluids))
+            if first is not None and "cells" not in options:
+                more = files[1:] if made.provenance.grids else []  # a script takes cells for one box
+                saved = [first, *(saved_start(path)[0] for path in more)]
+                described = [fluid.made for fluid in made.fluids[: len(saved)]]
+                cells = [grid.cells for grid in saved]
+                if cells != [grid.cells for grid in described]:
+                    made.release()
+                    made = scene_of(scene(*args, **options, cells=cells if more else cells[0]), name)
+                    for path, grid, was, fluid in zip(files, saved, described, made.fluids, strict=False):
+                        if fluid.made != grid:  # it has another box, which is told as it was described
+                            check_grid(path, grid, was)
             if size is not None:
                 made.fit(size[0] / size[1])
-            made.resume(*state_files(file, len(made.fluids)))
+            made.resume(*files)
         except BaseException:
             made.release()
             raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -100,6 +101,7 @@ def play(
         checked_scene(scene)
     elif not callable(scene):
         told = "; did you mean gf.Scene(fluid)?" if isinstance(scene, Fluid) else ""
+        told = "; did you mean gf.Scene.load(...)?" if isinstance(scene, str | os.PathLike) else told
         raise GpufluidError(f"run needs a gpufluid.Scene or a function that builds one, got {scene!r}{told}")
     if frames is not None:
         frames = whole_number(frames, "frames", low=1)
@@ -277,7 +279,8 @@ def _render(
     renderer = FrameRenderer.of(look, ctx, size)
     undo.callback(renderer.release)
     renderer.pause = partial(settle, ctx)
-    renderer.follow(scene)  # views move from the first frame on, whether it is drawn or not
+    with scene.told():
+        renderer.follow(scene)  # views move from the first frame on, whether it is drawn or not
     shot = partial(Shot, scene, partial(_drawn, renderer, scene), alpha)
     rendering = _Rendering(scene, wanted, outputs, ctx, size, progress, shot)
     try:

@@ -87,6 +87,7 @@ class Device(Measured):
         self._shared = compiled.setdefault(ctx, Programs())
         self._shared.users.add(self)
         self._programs = self._shared.by_text
+        self.used: set[int] = set()  # programs, by their names in OpenGL
         self._released = False
         self._kept: dict[Hashable, moderngl.Program | moderngl.ComputeShader] = {}
         self._fullscreen: dict[int, moderngl.VertexArray] = {}
@@ -135,7 +136,9 @@ class Device(Measured):
             except moderngl.Error as error:
                 take()  # what it says is in the error
                 raise blamed(str(error)).explain(str(error)) from None
-        return self._programs[text]  # type: ignore[return-value]  # what `compile` of this text returned
+        program = self._programs[text]
+        self.used.add(program.glo)
+        return program  # type: ignore[return-value]  # what `compile` of this text returned
 
     def sent(self, program: moderngl.Program | moderngl.ComputeShader) -> dict[str, Any]:
         """The values of its uniforms that passes have sent and need not send again, by name."""

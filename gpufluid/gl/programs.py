@@ -8,6 +8,8 @@ from weakref import WeakKeyDictionary, WeakSet
 
 import moderngl
 
+KEPT = 256  # programs that no device uses any more; one may ask for them again, as for a box of that size
+
 
 class Programs:
     """The programs compiled in one context, by their text, for all devices in it: compiling takes seconds."""
@@ -19,8 +21,14 @@ class Programs:
         self.passes = Counter[int]()  # that run each, in all devices, by the program's name
 
     def leave(self, device: object) -> None:
-        """`device` uses them no more; the last one releases them."""
+        """`device` uses them no more; the last one releases them, others all but the latest."""
         self.users.discard(device)
+        if len(self.by_text) > KEPT:
+            used = set[int]().union(*(user.used for user in self.users))
+            unused = [program for program in self.by_text.values() if program.glo not in used]
+            for program in unused[:-KEPT]:
+                self.forget(program)
+                program.release()
         if not self.users:
             for program in self.by_text.values():
                 program.release()

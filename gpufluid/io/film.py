@@ -264,7 +264,7 @@ class Film:
         if self._codec.format == "webm":
             self._name(self._partial)
             return
-        whole = self._partial.with_name(f"whole-{self._partial.name}")
+        whole = partial_path(self.path.with_name(f"whole-{self.path.name}"))
         try:
             with (
                 self._av.open(str(self._partial.absolute())) as source,

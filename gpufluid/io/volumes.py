@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gpufluid
-from gpufluid.checks import finite_number
+from gpufluid.checks import finite_number, flag
 from gpufluid.errors import GpufluidError, one_of
 from gpufluid.files import REMEDY, check_file, named_file, whole_file
 from gpufluid.fluid import Fluid
@@ -167,6 +167,7 @@ def write_volume(
     """
     suffix = check_file(path, overwrite, SUFFIXES).suffix.lower()
     one_of(up, ("y", "z"), "up")
+    flag(half, "half")
     threshold = finite_number(threshold, "threshold", low=0.0)
     volume = volume_later(fluid, fields, half and suffix == ".vdb")()
     return save_volume(path, volume, up, half, threshold, overwrite)
@@ -245,7 +246,7 @@ class VolumeFolder(NumberedFolder):
         one_of(suffix, SUFFIXES, "suffix")
         check_volumes(folder)
         one_of(up, ("y", "z"), "up")
-        self.fields, self._up, self._half = fields, up, half
+        self.fields, self._up, self._half = fields, up, flag(half, "half")
         self._threshold = finite_number(threshold, "threshold", low=0.0)
         self.sidecar = f"{stem}.json"
         endings = "|".join(s[1:] for s in SUFFIXES)
