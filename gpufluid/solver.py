@@ -276,7 +276,10 @@ class Solver:
         if moving:
             self.push(part, self.time, forces, self.velocity)
             self.balance(part)
+        bare = self._uncovered  # cells that a solid has left hold nothing that it could heat until then
         self.carry_scalars(dt)
+        if bare:
+            self.solids.warm(part, self.variant, scalars=self.scalars)
         if reflects:
             u, variant, faces = self.velocity, self.variant, self.solids.faces
             reflected = self.advection.reflected
@@ -304,7 +307,8 @@ class Solver:
             self.emission.emit(
                 emitters, reach, dt, time, variant, faces, velocity=u, scalars=s, colors=colors
             )
-            self.solids.warm(dt, variant, scalars=s)
+            if not self._uncovered:
+                self.solids.warm(dt, variant, scalars=s)
             self.fire.burn(dt, variant, scalars=s)
 
     def push(self, dt: float, time: float, forces: Sequence[Force], velocity: FieldStore) -> None:
