@@ -243,6 +243,11 @@ class Solver:
         if self.colors.field is not None:
             uncover(self.color_variant, cells, times, 0.0, scalars=self.colors.field)
 
+    @property
+    def _bare(self) -> bool:
+        """Whether solids on their way have left cells that hold nothing yet, which they could not heat."""
+        return self._uncovered and self.solids.pushing
+
     def check_obstacles(self) -> None:
         """Raise GpufluidError where the pressure solver takes no obstacles."""
         if isinstance(self.settings.pressure, FFT):
@@ -276,7 +281,7 @@ class Solver:
         if moving:
             self.push(part, self.time, forces, self.velocity)
             self.balance(part)
-        bare = self._uncovered  # cells that a solid has left hold nothing that it could heat until then
+        bare = self._bare
         self.carry_scalars(dt)
         if bare:
             self.solids.warm(part, self.variant, scalars=self.scalars)
@@ -307,7 +312,7 @@ class Solver:
             self.emission.emit(
                 emitters, reach, dt, time, variant, faces, velocity=u, scalars=s, colors=colors
             )
-            if not self._uncovered:
+            if not self._bare:
                 self.solids.warm(dt, variant, scalars=s)
             self.fire.burn(dt, variant, scalars=s)
 
