@@ -23,6 +23,7 @@ class EmptySpace:
     def __init__(self, backend: Backend, settings: Settings, boundaries: Boundaries) -> None:
         self.backend, self.boundaries = backend, boundaries
         self._strips: Strips | None = None
+        self._everywhere: CellBox = (0, 0, 0), backend.grid.cells
         self.on = False  # whether anything is left out in this substep
         self.use(settings)
 
@@ -76,7 +77,8 @@ class EmptySpace:
         else:
             strips = None  # written whole, and looked at afterwards
         if self._strips is not None and strips is None and (changed is None or changed):
-            self._strips.forget()  # each texture tells solids from air, and none knows of these yet
+            # each texture tells solids from air, and none knows of these yet
+            self._strips.forget([self._everywhere] if changed is None else changed)
         with _only(strips, (scalars, colors, *others)):
             yield
 

@@ -112,9 +112,13 @@ class Strips:
         """The latest spans."""
         return self._stages[0]
 
-    def forget(self) -> None:
-        """No texture is known any more."""
+    def forget(self, changed: Sequence[CellBox] = ()) -> None:
+        """No texture is known any more. changed: what the next stage that carries holds all the same.
+
+        It may write a texture more than once: the first time whole, and solids with it that have just come.
+        """
         self.index += HISTORY
+        self._added = [*self._added, *changed]
 
     @property
     def mark(self) -> Mark:
