@@ -272,13 +272,13 @@ class Emission:
         variant: Variant,
         faces: Faces,
         *,
-        velocity: FieldStore | None = None,
-        scalars: FieldStore | None = None,
+        velocity: FieldStore | None,
+        scalars: FieldStore,
         colors: FieldStore | None = None,
     ) -> None:
         """Add the density, fuel and colour of every emitter; set its temperature and velocity.
 
-        reach: of the emitters. faces: which solids close. What is None is left out.
+        reach: of the emitters. faces: which solids close. velocity: None where it is not solved for.
         """
         self._masks.keep(emitters)
         active, moment = [e for e in emitters if e.active], _Moment(reach, dt, time, variant, faces)
@@ -288,7 +288,7 @@ class Emission:
 
     def _emit_into(
         self,
-        values: FieldStore | None,
+        values: FieldStore,
         emitters: Sequence[Emitter],
         rows_of: RowsOf,
         moment: _Moment,
@@ -302,8 +302,7 @@ class Emission:
         masked = [e for e in emitters if not isinstance(e.shape, Analytic)]
         for some, rows, count in self._passes(formed, rows_of, moment):
             given, kind = {**rows, **where, "emitter_count": count}, _noisy(variant, some)
-            if values is not None:
-                run("emit_scalars", kind).within(reach.of(some), scalars=values, **given)
+            run("emit_scalars", kind).within(reach.of(some), scalars=values, **given)
             pushing = [e for e in some if e.velocity is not None]
             if velocity is not None and pushing:
                 run("emit_velocity", kind).within(reach.of(pushing), velocity=velocity, **given, **faces)
@@ -311,8 +310,7 @@ class Emission:
             for some, rows, _ in self._passes([emitter], rows_of, moment):
                 given, kind = {**rows, **where, "mask": self._mask(emitter, variant)}, _noisy(variant, some)
                 boxes = reach.of(some)
-                if values is not None:
-                    run("emit_mask", kind).within(boxes, scalars=values, **given)
+                run("emit_mask", kind).within(boxes, scalars=values, **given)
                 if velocity is not None and emitter.velocity is not None:
                     run("emit_mask_velocity", kind).within(boxes, velocity=velocity, **given, **faces)
 

@@ -245,7 +245,7 @@ class Solver:
 
     @property
     def _bare(self) -> bool:
-        """Whether solids on their way have left cells that hold nothing, not even air, yet."""
+        """Whether solids on their way have left cells that hold nothing yet, which they could not heat."""
         return self._uncovered and self.solids.pushing
 
     def check_obstacles(self) -> None:
@@ -272,7 +272,7 @@ class Solver:
         """
         moving, reflects = self.settings.solve_velocity, self.settings.reflects
         part = 0.5 * dt if reflects else dt
-        self.empty.begin(bool(self.solids.heat))
+        self.empty.begin(bool(self.solids.heat), self.solids.present)
         if reflects:
             self.advection.remember(self.variant, self.solids.faces, velocity=self.velocity)
         if moving:
@@ -284,7 +284,7 @@ class Solver:
         bare = self._bare
         self.carry_scalars(dt)
         if bare:
-            self.bring_late(part, self.time, emitters)
+            self.solids.warm(part, self.variant, scalars=self.scalars)
         if reflects:
             u, variant, faces = self.velocity, self.variant, self.solids.faces
             reflected = self.advection.reflected
@@ -309,22 +309,12 @@ class Solver:
         with self.empty.emitting(changes, emitters, reach, s, colors, *self.fire.fields):
             if self.solids.uncovered:
                 self.cover(LEFT if self.solids.pushing else 0.0)
-            if self._bare:  # only the velocity: see `bring_late`
-                self.emission.emit(emitters, reach, dt, time, variant, faces, velocity=u)
-            else:
-                self.emission.emit(
-                    emitters, reach, dt, time, variant, faces, velocity=u, scalars=s, colors=colors
-                )
+            self.emission.emit(
+                emitters, reach, dt, time, variant, faces, velocity=u, scalars=s, colors=colors
+            )
+            if not self._bare:
                 self.solids.warm(dt, variant, scalars=s)
             self.fire.burn(dt, variant, scalars=s)
-
-    def bring_late(self, dt: float, time: float, emitters: Sequence[Emitter]) -> None:
-        """Bring to the scalars what `bring` has left out, now that the cells that solids left hold air."""
-        s, colors, variant, faces = self.scalars, self.colors.field, self.variant, self.solids.faces
-        reach = Reach(self.backend.grid, variant.boundaries)
-        with self.empty.emitting((), emitters, reach, s, colors):
-            self.emission.emit(emitters, reach, dt, time, variant, faces, scalars=s, colors=colors)
-            self.solids.warm(dt, variant, scalars=s)
 
     def push(self, dt: float, time: float, forces: Sequence[Force], velocity: FieldStore) -> None:
         """Let buoyancy, confinement and `forces` push a velocity for `dt` seconds, as they are at `time`."""

@@ -533,29 +533,6 @@ def test_a_hot_piston_heats_what_it_draws_as_what_it_pushes(
         np.testing.assert_allclose(beside, 8.0 * (1.0 - math.exp(-0.8)), rtol=1e-3)
 
 
-@pytest.mark.parametrize("cells_a_step", [1, 2])
-@pytest.mark.parametrize(("scheme", "backend"), by_turns(SCHEMES))
-def test_a_source_right_behind_a_piston_emits_all_it_should(
-    scheme: str, backend: str, cells_a_step: int
-) -> None:
-    """Also into cells that the piston leaves in the same step."""
-    rules = gf.Settings(buoyancy=0.0, advection=scheme)
-    with duct(rules, backend) as (fluid, piston):
-        flow = np.zeros(fluid.velocity.read().shape)
-        flow[..., 0] = 1.0
-        fluid.velocity.write(flow)
-        shape = gf.Box((1.5, 2.0, 0.5), (3.0, 9.0, 9.0))
-        source = fluid.emitters.add(gf.Emitter(shape, density=1.0, color=(2.0, 1.0, 0.0), falloff=1e-6))
-        for step in range(1, 5):
-            gone = float(step * cells_a_step)
-            piston.position, source.position = (4.5 + gone, 2.0, 0.5), (gone, 0.0, 0.0)
-            fluid.step(float(cells_a_step))
-            emitted = 3.0 * 4.0 * gone
-            np.testing.assert_allclose(fluid.density.read().sum(), emitted, rtol=1e-3)
-            red, green, blue = fluid.color.read().sum((0, 1, 2))
-            np.testing.assert_allclose((red, green, blue), (2.0 * emitted, emitted, 0.0), rtol=1e-3)
-
-
 @pytest.mark.parametrize(("scheme", "backend"), by_turns(SCHEMES[:-1]))
 def test_smoke_between_cells_that_a_piston_came_into_counts_evenly(scheme: str, backend: str) -> None:
     """A slope of smoke goes on as it is, also by parts of cells."""
