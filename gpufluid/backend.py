@@ -127,8 +127,8 @@ class Strips(Protocol):
     def wanted(self) -> bool:
         """Whether to leave anything out in the step that begins."""
 
-    def forget(self) -> None:
-        """No field is known any more."""
+    def forget(self, changed: Sequence[CellBox] = ()) -> None:
+        """No field is known any more. changed: where solids have come or gone since the latest stage."""
 
     def covers(self, mark: Any) -> bool:
         """Whether what a field's `mark` tells of is known still."""

@@ -23,6 +23,8 @@ class EmptySpace:
     def __init__(self, backend: Backend, settings: Settings, boundaries: Boundaries) -> None:
         self.backend, self.boundaries = backend, boundaries
         self._strips: Strips | None = None
+        self._everywhere: CellBox = (0, 0, 0), backend.grid.cells
+        self._solids_in_volumes = False  # whether passes of a stage mark what solids leave and come into
         self.on = False  # whether anything is left out in this substep
         self.use(settings)
 
@@ -42,8 +44,9 @@ class EmptySpace:
         self._times = far.get(rules.advection, 1)
         return idle
 
-    def begin(self, heated: bool) -> None:
-        """Begin a substep. heated: solids warm the fluid."""
+    def begin(self, heated: bool, solids: bool) -> None:
+        """Begin a substep. heated: solids warm the fluid. solids: there are any."""
+        self._solids_in_volumes = solids and self.settings.advection == "finite-volume"
         free = not heated and self.backend.pace.pacer is None  # in slices a pass may be cut anywhere
         self.on = self._strips is not None and free and self._strips.wanted()
 
@@ -76,7 +79,9 @@ class EmptySpace:
         else:
             strips = None  # written whole, and looked at afterwards
         if self._strips is not None and strips is None and (changed is None or changed):
-            self._strips.forget()  # each texture tells solids from air, and none knows of these yet
+            # each texture tells solids from air, and none knows of these yet
+            anywhere = [self._everywhere] if self._solids_in_volumes else []
+            self._strips.forget(anywhere if changed is None else changed)
         with _only(strips, (scalars, colors, *others)):
             yield
 

@@ -284,6 +284,11 @@ class Solver:
         if self.colors.field is not None:
             uncover(self.color_variant, cells, times, 0.0, scalars=self.colors.field)
 
+    @property
+    def _bare(self) -> bool:
+        """Whether solids on their way have left cells that hold nothing yet, which they could not heat."""
+        return self._uncovered and self.solids.pushing
+
     def check_obstacles(self) -> None:
         """Raise GpufluidError where the pressure solver takes no obstacles."""
         if isinstance(self.settings.pressure, FFT):
@@ -308,7 +313,7 @@ class Solver:
         """
         flow, moving, reflects = self.flow, self.settings.solve_velocity, self.settings.reflects
         part = 0.5 * dt if reflects else dt
-        self.empty.begin(bool(self.solids.heat))
+        self.empty.begin(bool(self.solids.heat), self.solids.present)
         if moving:
             self.hand_down_velocity()
         if reflects:
@@ -321,7 +326,10 @@ class Solver:
             flow.push(part, self.time, forces, flow.velocity)
             flow.balance(part)
             self.take_velocity()
+        bare = self._bare
         self.carry_scalars(dt)
+        if bare:
+            self.solids.warm(part, self.variant, scalars=self.scalars)
         if reflects:
             u, variant, faces = flow.velocity, flow.variant, flow.solids.faces
             reflected = flow.advection.reflected
@@ -368,7 +376,8 @@ class Solver:
             self.emission.emit(
                 emitters, reach, dt, time, variant, faces, velocity=u, scalars=s, colors=colors
             )
-            self.solids.warm(dt, variant, scalars=s)
+            if not self._bare:
+                self.solids.warm(dt, variant, scalars=s)
             self.fire.burn(dt, variant, scalars=s)
         if moving and coarse is not None:
             coarse.blow(dt, time, emitters)

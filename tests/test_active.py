@@ -525,6 +525,26 @@ def test_a_solid_moves_while_no_source_is_at_work(ctx: moderngl.Context, scheme:
     twins.release()
 
 
+@pytest.mark.parametrize("reflection", [False, True])
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+def test_a_fast_solid_before_textures_are_known(
+    ctx: moderngl.Context, backend: str, reflection: bool
+) -> None:
+    """Finite volumes write each texture more than once: what a solid left and came into each time."""
+    rules = SCHEMES["volumes"].but(reflection=reflection)
+    twins = Twins(ctx, backend, rules, gf.Boundaries(left=gf.Open(), right=gf.Open()))
+    h = BOX.cell_size
+    box = gf.Box((1.5, 0.5, 0.4), (0.5, 0.3, 0.3))
+    solids = twins.tell(lambda fluid: fluid.obstacles.add(gf.Obstacle(box)))
+    twins.tell(lambda fluid: fluid.step(1e-6))
+    twins.tell(lambda fluid: source(fluid, (0.4, 0.3, 0.4), color=(1.0, 0.2, 0.5)))
+    for n in range(1, 4):
+        for solid in solids:
+            solid.position = (3.0 * n * h, 0.0, 0.0)
+        twins.step(1 / 60)
+    twins.release()
+
+
 MESH = gf.Mesh.trefoil(segments=24, sides=3).fitted(0.35)
 COMERS: tuple[Any, ...] = (
     gf.Sphere(radius=0.17),
@@ -542,6 +562,8 @@ COMERS: tuple[Any, ...] = (
         ("maccormack", "compute", {}, HIGH),
         ("bfecc", "fragment", {"left": gf.Periodic(), "right": gf.Periodic()}, HIGH),
         ("fire", "fragment", {"top": gf.Open()}, LOW),
+        ("volumes", "fragment", {"left": gf.Periodic(), "right": gf.Periodic()}, LOW),
+        ("volumes", "compute", {"top": gf.Open()}, HIGH),
     ],
     indirect=["strip_rows"],
 )

@@ -514,6 +514,25 @@ def test_a_piston_pushes_all_smoke_on(scheme: str, backend: str, cells_a_step: i
         np.testing.assert_allclose(fluid.temperature.read(), np.where(solid, 0.0, heat), atol=5e-4)
 
 
+@pytest.mark.parametrize("reflection", [False, True])
+@pytest.mark.parametrize(("scheme", "backend"), by_turns(SCHEMES))
+def test_a_hot_piston_heats_what_it_draws_as_what_it_pushes(
+    scheme: str, backend: str, reflection: bool
+) -> None:
+    """The air goes with it, so both cells beside it are heated all the while."""
+    rules = gf.Settings(buoyancy=0.0, advection=scheme, reflection=reflection)
+    with duct(rules, backend) as (fluid, piston):
+        flow = np.zeros(fluid.velocity.read().shape)
+        flow[..., 0] = 1.0
+        fluid.velocity.write(flow)
+        piston.temperature, piston.heating = 8.0, 0.2
+        for step in range(1, 5):
+            piston.position = (4.5 + step, 2.0, 0.5)
+            fluid.step(1.0)
+        beside = fluid.temperature.read()[0, :, [6, 10]]
+        np.testing.assert_allclose(beside, 8.0 * (1.0 - math.exp(-0.8)), rtol=1e-3)
+
+
 @pytest.mark.parametrize(("scheme", "backend"), by_turns(SCHEMES[:-1]))
 def test_smoke_between_cells_that_a_piston_came_into_counts_evenly(scheme: str, backend: str) -> None:
     """A slope of smoke goes on as it is, also by parts of cells."""

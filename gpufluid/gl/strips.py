@@ -103,7 +103,7 @@ class Strips:
         self._pieces = _Pieces(device, layouts["piece"]) if device.stage == "compute" else None
         self.always = False  # whether it pays or not
         self._pays, self._count = True, 0
-        self._added: Sequence[CellBox] = ()  # by sources since the latest stage that carried
+        self._added: Sequence[CellBox] = ()  # since the latest stage that carried, for the next one
         self._held: Sequence[CellBox] = ()  # by the latest stage, beside what it carried
         self._asked: LateRead | None = None
 
@@ -112,9 +112,13 @@ class Strips:
         """The latest spans."""
         return self._stages[0]
 
-    def forget(self) -> None:
-        """No texture is known any more."""
+    def forget(self, changed: Sequence[CellBox] = ()) -> None:
+        """No texture is known any more. changed: what the next stage that carries holds all the same.
+
+        It may write a texture more than once: the first time whole, and solids with it that have just come.
+        """
         self.index += HISTORY
+        self._added = changed
 
     @property
     def mark(self) -> Mark:
