@@ -64,10 +64,14 @@ def hand_down(fine: Solver, coarse: Solver) -> None:
         run("restrict_flame", variant)(fine_flame=fine.flame, flame=coarse.flame)
 
 
-def give_back(fine: Solver, coarse: Solver) -> None:
-    """Give `fine` the velocity and the pressure of `coarse`."""
-    run, variant, solids = fine.backend.kernel, fine.variant, fine.solids
+def give_velocity_back(fine: Solver, coarse: Solver) -> None:
+    """Give `fine` the velocity of `coarse`."""
+    variant, faces = fine.variant, fine.solids.faces
     coarse.backend.kernel("face_slopes", coarse.variant)(velocity=coarse.velocity, slopes=coarse.slopes)
-    run("prolong_velocity", variant)(slopes=coarse.slopes, velocity=fine.velocity, **solids.faces)
-    run("prolong_pressure", variant)(coarse_pressure=coarse.pressure, pressure=fine.pressure)
-    solids.slip(variant, velocity=fine.velocity)
+    fine.backend.kernel("prolong_velocity", variant)(slopes=coarse.slopes, velocity=fine.velocity, **faces)
+
+
+def give_pressure_back(fine: Solver, coarse: Solver) -> None:
+    """Give `fine` the pressure of `coarse`."""
+    prolong = fine.backend.kernel("prolong_pressure", fine.variant)
+    prolong(coarse_pressure=coarse.pressure, pressure=fine.pressure)

@@ -31,6 +31,7 @@ from gpufluid.settings import Settings
 from gpufluid.solvers import FFT, ChebyshevJacobi, ConjugateGradient, Jacobi, Multigrid, RedBlackSOR
 
 LONGER = 4.0  # a step up to so many times as long as an earlier one starts from all of that one's pressure
+MENDS = Multigrid(2)  # a velocity that was found on a coarser grid
 HARDER = 16.0  # times as hard as what it has to hold: more a pressure may not push where solids came or went
 
 
@@ -91,6 +92,28 @@ class Projection:
         self.relax(self.settings.pressure, dt, variant, openings, displaced or bool(swelling))
         self._push(dt, variant, faces, velocity)
         self.pushed = 0.0 if afresh else dt
+
+    def mend(
+        self,
+        dt: float,
+        variant: Variant,
+        faces: Faces,
+        openings: Openings,
+        *,
+        velocity: FieldStore,
+        displaced: bool,
+        swelling: Swelling,
+    ) -> None:
+        """Take from `velocity`, found on a coarser grid, what divergence it has beside solids of this one.
+
+        It changes from cell to cell, so that few V-cycles find nearly all of what pushes it out. What the
+        field of the pressure held is lost.
+        """
+        self.measure(variant, openings, velocity=velocity, swelling=swelling)
+        self.pressure.fill([0.0])
+        self.problem.warm = False
+        self.relax(MENDS, dt, variant, openings, displaced or bool(swelling))
+        self._push(dt, variant, faces, velocity)
 
     @contextmanager
     def reflecting(

@@ -325,7 +325,7 @@ class Solver:
             self.hand_down_scalars()
             flow.push(part, self.time, forces, flow.velocity)
             flow.balance(part)
-            self.take_velocity()
+            self.take_velocity(part)
         bare = self._bare
         self.carry_scalars(dt)
         if bare:
@@ -341,7 +341,7 @@ class Solver:
             self.bring(part, self.time + part, emitters)
             self.hand_down_scalars()
             flow.balance(part)
-            self.take_velocity()
+            self.take_velocity(part)
         self.time += dt
 
     def hand_down_velocity(self) -> None:
@@ -354,10 +354,21 @@ class Solver:
         if self.coarse is not None:
             coarse_velocity.hand_down(self, self.coarse)
 
-    def take_velocity(self) -> None:
-        """Take the velocity that was solved for."""
-        if self.coarse is not None:
-            coarse_velocity.give_back(self, self.coarse)
+    def take_velocity(self, dt: float) -> None:
+        """Take the velocity that was solved for, and the pressure that has acted on it for `dt` seconds."""
+        if self.coarse is None:
+            return
+        u, variant, solids, swelling = self.velocity, self.variant, self.solids, self.fire.swelling
+        coarse_velocity.give_velocity_back(self, self.coarse)
+        if (
+            solids.present and self.advection.in_volumes
+        ):  # which gather or thin out in what divergence is left
+            faces, openings, moving = solids.faces, solids.openings, solids.moving
+            self.projection.mend(
+                dt, variant, faces, openings, velocity=u, displaced=moving, swelling=swelling
+            )
+        coarse_velocity.give_pressure_back(self, self.coarse)
+        solids.slip(variant, velocity=u)
 
     def carry_velocity(self, dt: float, reflected: FieldStore | None = None) -> None:
         """Carry the velocity, or `reflected` in place of it, along the velocity for `dt` seconds."""
@@ -455,7 +466,7 @@ class Solver:
         flow = self.flow
         flow.backend.kernel("constrain", flow.variant)(velocity=flow.velocity, **flow.solids.faces)
         flow._project(dt, flow.variant, afresh=True)
-        self.take_velocity()
+        self.take_velocity(dt)
 
     def scroll(self, shift: tuple[int, int, int], obstacles: Sequence[Obstacle]) -> None:
         """Move the box on by `shift` cells over all that is in it; solids are voxelized where they then are.
