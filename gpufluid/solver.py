@@ -360,9 +360,8 @@ class Solver:
             return
         u, variant, solids, swelling = self.velocity, self.variant, self.solids, self.fire.swelling
         coarse_velocity.give_velocity_back(self, self.coarse)
-        if (
-            solids.present and self.advection.in_volumes
-        ):  # which gather or thin out in what divergence is left
+        if solids.present and self.advection.in_volumes:
+            # in what divergence is left they gather or thin out
             faces, openings, moving = solids.faces, solids.openings, solids.moving
             self.projection.mend(
                 dt, variant, faces, openings, velocity=u, displaced=moving, swelling=swelling
