@@ -67,7 +67,8 @@ def hand_down(fine: Solver, coarse: Solver) -> None:
 def give_back(fine: Solver, coarse: Solver) -> None:
     """Give `fine` the velocity and the pressure of `coarse`."""
     run, variant, solids = fine.backend.kernel, fine.variant, fine.solids
-    coarse.backend.kernel("face_slopes", coarse.variant)(velocity=coarse.velocity, slopes=coarse.slopes)
+    slope = coarse.backend.kernel("face_slopes", coarse.variant)
+    slope(velocity=coarse.velocity, slopes=coarse.slopes, **coarse.solids.faces)
     run("prolong_velocity", variant)(slopes=coarse.slopes, velocity=fine.velocity, **solids.faces)
     run("prolong_pressure", variant)(coarse_pressure=coarse.pressure, pressure=fine.pressure)
     solids.slip(variant, velocity=fine.velocity)
