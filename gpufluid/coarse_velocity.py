@@ -66,9 +66,10 @@ def hand_down(fine: Solver, coarse: Solver) -> None:
 
 def give_velocity_back(fine: Solver, coarse: Solver) -> None:
     """Give `fine` the velocity of `coarse`."""
-    variant, faces = fine.variant, fine.solids.faces
-    coarse.backend.kernel("face_slopes", coarse.variant)(velocity=coarse.velocity, slopes=coarse.slopes)
-    fine.backend.kernel("prolong_velocity", variant)(slopes=coarse.slopes, velocity=fine.velocity, **faces)
+    slopes = coarse.backend.kernel("face_slopes", coarse.variant)
+    slopes(velocity=coarse.velocity, slopes=coarse.slopes, **coarse.solids.faces)
+    prolong = fine.backend.kernel("prolong_velocity", fine.variant)
+    prolong(slopes=coarse.slopes, velocity=fine.velocity, **fine.solids.faces)
 
 
 def give_pressure_back(fine: Solver, coarse: Solver) -> None:

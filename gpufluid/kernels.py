@@ -484,7 +484,7 @@ KERNELS: dict[str, Kernel] = {
             weighted_reads=FINE_WEIGHTS,
             parted_reads=(JOINED,),
         ),
-        Kernel("face_slopes", Slot("slopes", "bounded"), (VELOCITY,)),
+        Kernel("face_slopes", Slot("slopes", "bounded"), (VELOCITY,), (), (SOLID_FACES,)),
         Kernel("restrict_velocity", VELOCITY, (Slot("fine_velocity", "fine_face"),), (), (SOLID_FACES,)),
         Kernel("restrict_scalars", SCALARS, (Slot("fine_scalars", "fine_cell"),)),
         Kernel("restrict_flame", FLAME, (Slot("fine_flame", "fine_cell", components=1, exact=True),)),

@@ -115,7 +115,7 @@ class Solver:
         if settings.coarse_velocity:
             coarse_velocity.check_cells(grid)
         if isinstance(settings.pressure, FFT):
-            check_box(grid.coarser() if settings.coarse_velocity else grid, self.boundaries)
+            check_box(grid, self.boundaries)  # half of a power of two is one too
 
     def use(self, settings: Settings) -> None:
         """Go on by these settings, from the flow as it is.

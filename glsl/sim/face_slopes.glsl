@@ -6,11 +6,15 @@
 
 vec3 stored(ivec3 face) { return fetch_velocity(clamp(face, ivec3(0), face_extent - 1)).xyz; }
 
-// Of a component along another axis; 0 where a side gives it.
+// Of a component along another axis; 0 where a side or a solid gives it: what the fluid does beside it does not count.
 float slope(ivec3 face, int component, int along) {
+#if SOLIDS
+    if ((int(fetch_solid_faces(face).w) >> component & 1) != 0) return 0.0;  // sides close these as well
+#else
     if (!periodic[component] && ((face[component] == 0 && !open_low[component])
                                  || (face[component] == cells[component] && !open_high[component])))
         return 0.0;
+#endif
     vec3 own = stored(face);
     ivec3 low = face - step_along(along), high = face + step_along(along);
     if (periodic[along]) {

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
 from gpufluid.reference.arrays import Array, face_count, faces_of, on_faces
 from gpufluid.reference.diffusion import velocity_beside
-from gpufluid.reference.walls import constrained
+from gpufluid.reference.walls import closed_faces, constrained
 
 FLUID = 0.01  # a cell with less of it than that holds none, as in restrict_scalars.glsl
 
@@ -67,20 +68,19 @@ def prolong_pressure(grid: Grid, variant: Variant, *, coarse_pressure: Array) ->
     return coarse_pressure
 
 
-def _slope(coarse: Grid, variant: Variant, values: Array, component: int, along: int) -> Array:
+def _slope(
+    coarse: Grid, variant: Variant, values: Array, closed: NDArray[np.bool_], component: int, along: int
+) -> Array:
     """How much a component changes along another axis over a quarter of a coarse cell.
 
-    Not where a side gives it.
+    Not where a side or a solid gives it: what the fluid does beside that does not count.
     """
     low, high = (velocity_beside(coarse, variant, values, component, along, side) for side in (0, 1))
-    slope = np.asarray(0.125 * (high - low))
-    for end in (False, True):
-        if variant.boundaries.closed(component, end):
-            np.moveaxis(slope, 2 - component, 0)[-int(end)] = 0.0
-    return slope
+    z, y, x = values.shape
+    return np.where(closed[:z, :y, :x, component], 0.0, 0.125 * (high - low))
 
 
-def face_slopes(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
+def face_slopes(grid: Grid, variant: Variant, *, velocity: Array, solid_faces: Array | None = None) -> Array:
     """What a grid of twice as many cells along each axis makes its velocity of, [z, y, x, 12].
 
     Of each component its value, how much it changes over a quarter of a cell along the two other axes, and
@@ -88,8 +88,9 @@ def face_slopes(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
     """
     axes = range(grid.dimensions)
     given = [on_faces(grid, velocity, axis) for axis in axes]
+    closed, _ = closed_faces(grid, variant, solid_faces)
     slopes = {
-        (component, along): _slope(grid, variant, given[component], component, along)
+        (component, along): _slope(grid, variant, given[component], closed, component, along)
         for component in axes
         for along in axes
         if along != component
