@@ -1,8 +1,8 @@
 """The velocity found on a grid with half as many cells along each axis, for scalars that lie in all cells.
 
 Nothing lasts on the coarse grid from one substep to the next. It begins with the means of what the fine one
-holds (`begin`, `hand_down`), and gives back a velocity that has these means again, and in each fine cell the
-divergence of the coarse cell round it (`give_back`). So the fine fields are all of the state.
+holds (`begin`, `hand_down`), and gives back a velocity that, away from solids, has these means again, and in
+each fine cell the divergence of the coarse cell round it. So the fine fields are all of the state.
 """
 
 from __future__ import annotations
