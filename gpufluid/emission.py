@@ -98,7 +98,7 @@ def emitter_rows(
     density, fuel = (min(amount * dt, LARGEST) for amount in (emitter.density, emitter.fuel))
     rows[:, 5] = density, emitter.temperature or 0.0, fuel, share
     rows[:, 6] = *(emitter.velocity or (0.0, 0.0, 0.0)), emitter.noise
-    size = 4.0 * grid.cell_size if emitter.noise_size is None else emitter.noise_size
+    size = 4.0 * grid.source_cell if emitter.noise_size is None else emitter.noise_size
     seeds = ((int(emitter.seed) * SEED_STRIDE + int(turn) + n) % (MAX_SEED + 1) for n in (0, 1))
     rows[:, 7] = 1.0 / size, *seeds, 0.0
     if len(rows) > 1:  # the last brings the largest share of all images, the others nothing
@@ -126,7 +126,7 @@ def edge_width(emitter: Emitter, grid: Grid) -> float | None:
     """Width of the Gaussian edge, metres; None for a hard one."""
     if emitter.edge == "hard":
         return None
-    return grid.cell_size if emitter.falloff is None else emitter.falloff
+    return grid.source_cell if emitter.falloff is None else emitter.falloff
 
 
 class Reach:

@@ -140,6 +140,11 @@ class Grid:
         """Whether the device adds up and compares all that it can before anything is read from it."""
         return self.cell_count >= MANY
 
+    @property
+    def source_cell(self) -> float:
+        """Edge in metres of the cells that sources are told in, where nobody says how wide they are."""
+        return self.cell_size
+
     def averaged(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """`values` of the cells, [z, y, x, ...]; of those of a finer grid the means in each cell."""
         for axis, count in enumerate(self.cells):
@@ -157,7 +162,7 @@ class Grid:
         nx, ny, nz = (-(-n // 2) for n in self.cells)
         x, y, z = self.origin
         z -= 0.5 * self.cell_size if self.dimensions == 2 else 0.0
-        return CoarserGrid((nx, ny, nz), 2.0 * self.cell_size, (x, y, z), self.dimensions)
+        return CoarserGrid((nx, ny, nz), 2.0 * self.cell_size, (x, y, z), self.dimensions, self.source_cell)
 
 
 @dataclass(frozen=True)
@@ -168,8 +173,14 @@ class CoarserGrid(Grid):
     """
 
     depth: int = 3
+    finest: float = 1.0
 
     @property
     def dimensions(self) -> int:
         """Those of the finest grid."""
         return self.depth
+
+    @property
+    def source_cell(self) -> float:
+        """That of the finest grid: a source is as wide for the velocity as for what it brings along."""
+        return self.finest

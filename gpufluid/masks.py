@@ -148,7 +148,7 @@ def _reach(grid: Grid, width: float | None) -> float:
 
 def thickness_of(grid: Grid, shape: Surface | Image) -> float:
     """Of a sheet, metres."""
-    return grid.cell_size if shape.thickness is None else shape.thickness
+    return grid.source_cell if shape.thickness is None else shape.thickness
 
 
 def _mask(grid: Grid, shape: Unformed, matrix: Floats, width: float | None) -> Floats:

@@ -413,6 +413,22 @@ def test_sources_move_the_air(source: str) -> None:
     assert np.linalg.norm(coarse_cells) == pytest.approx(np.linalg.norm(fine), rel=0.15)
 
 
+@pytest.mark.parametrize("source", ["a form", "a sheet"])
+def test_a_source_is_as_wide_for_the_air_as_for_its_smoke(source: str) -> None:
+    """Where it does not say how wide: its edge and its thickness are a cell, not one of the coarse grid."""
+    pushed = []
+    for coarse in (False, True):
+        rules = gf.Settings(buoyancy=0.0, coarse_velocity=coarse, pressure=gf.Multigrid(4))
+        with gf.Fluid(Grid((24, 24, 24), 0.05), SIDES["open"], rules, "numpy") as fluid:
+            shape = gf.Sphere((0.61, 0.4, 0.58), 0.06)
+            sheet = gf.Image(np.ones((2, 2)), (0.61, 0.6, 0.63), (0.3, 0.3))
+            fluid.emitters.add(gf.Emitter(sheet if source == "a sheet" else shape, velocity=(0.0, 1.5, 0.0)))
+            for _ in range(3):
+                fluid.step(0.04)
+            pushed.append(float(fluid.velocity.at_centers()[..., 1].sum(dtype=float)))
+    assert pushed[1] == pytest.approx(pushed[0], rel=0.25)
+
+
 @pytest.mark.parametrize("place", [12, 13])
 def test_air_beside_a_thin_wall_does_not_slide_within_it(place: int) -> None:
     """A plate one cell thick fills one of two fine cells: the other lies inside what the flow goes round.
