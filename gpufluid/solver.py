@@ -214,8 +214,9 @@ class Solver:
         """
         if obstacles:
             self.check_obstacles()
-        for solver in (self, self.flow):
-            solver.diffusion.check(dt, solids=bool(obstacles))
+        self.diffusion.check(dt, solids=bool(obstacles))
+        if self.coarse is not None:
+            self.coarse.diffusion.check(dt, solids=bool(obstacles))
         self.solids.update(obstacles, dt)
         if self.solids.left:
             self.fill_left()
@@ -284,11 +285,6 @@ class Solver:
         if self.colors.field is not None:
             uncover(self.color_variant, cells, times, 0.0, scalars=self.colors.field)
 
-    @property
-    def _bare(self) -> bool:
-        """Whether solids on their way have left cells that hold nothing yet, which they could not heat."""
-        return self._uncovered and self.solids.pushing
-
     def check_obstacles(self) -> None:
         """Raise GpufluidError where the pressure solver takes no obstacles."""
         if isinstance(self.settings.pressure, FFT):
@@ -311,62 +307,52 @@ class Solver:
         without them, the push of the pressure that they were balanced by would drive whatever moves through
         them: waves in layered air grew by frequency^2 dt / 8 a second.
         """
-        flow, moving, reflects = self.flow, self.settings.solve_velocity, self.settings.reflects
+        coarse, moving, reflects = self.coarse, self.settings.solve_velocity, self.settings.reflects
+        flow = coarse or self
         part = 0.5 * dt if reflects else dt
         self.empty.begin(bool(self.solids.heat), self.solids.present)
-        if moving:
-            self.hand_down_velocity()
+        if moving and coarse is not None:
+            coarse_velocity.begin(self, coarse)
         if reflects:
             flow.advection.remember(flow.variant, flow.solids.faces, velocity=flow.velocity)
         if moving:
             flow.carry_velocity(part)
         self.bring(part, self.time, emitters)
         if moving:
-            self.hand_down_scalars()
             flow.push(part, self.time, forces, flow.velocity)
             flow.balance(part)
-            self.take_velocity(part)
-        bare = self._bare
+            if coarse is not None:
+                self.take_velocity(part, coarse)
+        bare = self._uncovered and self.solids.pushing
         self.carry_scalars(dt)
         if bare:
             self.solids.warm(part, self.variant, scalars=self.scalars)
         if reflects:
             u, variant, faces = flow.velocity, flow.variant, flow.solids.faces
             reflected = flow.advection.reflected
-            self.hand_down_scalars()
+            if coarse is not None:
+                coarse_velocity.hand_down(self, coarse)
             with flow.projection.reflecting(part, variant, faces, velocity=u, reflected=reflected):
                 flow.push(part, self.time + dt, forces, reflected)
                 flow.advection.foresee(variant, faces, velocity=u)
                 flow.carry_velocity(part, reflected)
             self.bring(part, self.time + part, emitters)
-            self.hand_down_scalars()
             flow.balance(part)
-            self.take_velocity(part)
+            if coarse is not None:
+                self.take_velocity(part, coarse)
         self.time += dt
 
-    def hand_down_velocity(self) -> None:
-        """Let what solves for the velocity begin with what is here."""
-        if self.coarse is not None:
-            coarse_velocity.begin(self, self.coarse)
-
-    def hand_down_scalars(self) -> None:
-        """Let what solves for the velocity see the scalars that push it."""
-        if self.coarse is not None:
-            coarse_velocity.hand_down(self, self.coarse)
-
-    def take_velocity(self, dt: float) -> None:
-        """Take the velocity that was solved for, and the pressure that has acted on it for `dt` seconds."""
-        if self.coarse is None:
-            return
+    def take_velocity(self, dt: float, coarse: Solver) -> None:
+        """Take the velocity of `coarse`, and the pressure that has acted on it for `dt` seconds."""
         u, variant, solids, swelling = self.velocity, self.variant, self.solids, self.fire.swelling
-        coarse_velocity.give_velocity_back(self, self.coarse)
+        coarse_velocity.give_velocity_back(self, coarse)
         if solids.present and self.advection.in_volumes:
             # in what divergence is left they gather or thin out
             faces, openings, moving = solids.faces, solids.openings, solids.moving
             self.projection.mend(
                 dt, variant, faces, openings, velocity=u, displaced=moving, swelling=swelling
             )
-        coarse_velocity.give_pressure_back(self, self.coarse)
+        coarse_velocity.give_pressure_back(self, coarse)
         solids.slip(variant, velocity=u)
 
     def carry_velocity(self, dt: float, reflected: FieldStore | None = None) -> None:
@@ -386,11 +372,13 @@ class Solver:
             self.emission.emit(
                 emitters, reach, dt, time, variant, faces, velocity=u, scalars=s, colors=colors
             )
-            if not self._bare:
+            if not (self._uncovered and self.solids.pushing):
+                # cells that these have left would hold nothing yet
                 self.solids.warm(dt, variant, scalars=s)
             self.fire.burn(dt, variant, scalars=s)
         if moving and coarse is not None:
             coarse.blow(dt, time, emitters)
+            coarse_velocity.hand_down(self, coarse)
 
     def blow(self, dt: float, time: float, emitters: Sequence[Emitter]) -> None:
         """Set the velocity that emitters bring; what else they do here is of no account."""
@@ -461,11 +449,13 @@ class Solver:
         if obstacles:
             self.check_obstacles()
         self.solids.update(obstacles, None)
-        self.hand_down_velocity()
-        flow = self.flow
+        coarse, flow = self.coarse, self.flow
+        if coarse is not None:
+            coarse_velocity.begin(self, coarse)
         flow.backend.kernel("constrain", flow.variant)(velocity=flow.velocity, **flow.solids.faces)
         flow._project(dt, flow.variant, afresh=True)
-        self.take_velocity(dt)
+        if coarse is not None:
+            self.take_velocity(dt, coarse)
 
     def scroll(self, shift: tuple[int, int, int], obstacles: Sequence[Obstacle]) -> None:
         """Move the box on by `shift` cells over all that is in it; solids are voxelized where they then are.
@@ -540,7 +530,7 @@ class Solver:
         rules = self.settings
         if rules.cfl is None or not rules.solve_velocity or rules.max_substeps == 1:
             return 1
-        carried = self.max_speed() * dt / self.flow.backend.grid.cell_size
+        carried = self.max_speed() * dt / (self.coarse or self).backend.grid.cell_size
         if not math.isfinite(carried):
             return int(rules.max_substeps)
         if carried > FAR * rules.cfl * rules.max_substeps and not self._doubted:
