@@ -140,7 +140,7 @@ class Grid:
         """Whether the device adds up and compares all that it can before anything is read from it."""
         return self.cell_count >= MANY
 
-    @property
+    @cached_property
     def source_cell(self) -> float:
         """Edge in metres of the cells that sources are told in, where nobody says how wide they are."""
         return self.cell_size
@@ -180,7 +180,7 @@ class CoarserGrid(Grid):
         """Those of the finest grid."""
         return self.depth
 
-    @property
+    @cached_property
     def source_cell(self) -> float:
         """That of the finest grid: a source is as wide for the velocity as for what it brings along."""
         return self.finest

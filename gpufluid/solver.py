@@ -310,7 +310,7 @@ class Solver:
         coarse, moving, reflects = self.coarse, self.settings.solve_velocity, self.settings.reflects
         flow = coarse or self
         part = 0.5 * dt if reflects else dt
-        self.empty.begin(bool(self.solids.heat), self.solids.present)
+        self.empty.begin(bool(self.solids.heat), bool(self.solids.faces))
         if moving and coarse is not None:
             coarse_velocity.begin(self, coarse)
         if reflects:
