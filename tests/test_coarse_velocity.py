@@ -265,9 +265,11 @@ def test_a_step_with_everything_in_it_is_the_references(sides: str, backend: str
             assert apart <= 2e-4 * np.abs(expected).max() > 0.0, name
 
 
-def test_what_is_closed_stays_closed() -> None:
+@pytest.mark.parametrize("slip", ["free", "no"])
+def test_what_is_closed_stays_closed(slip: str) -> None:
     """Faces of solids and of sides, on the fine grid, move with them."""
     with busy("mixed", "auto", pressure=gf.Multigrid(3)) as fluid:
+        fluid.obstacles[1].slip = slip
         drive(fluid, 4)
         u, closed = fluid.velocity.read(), fluid._solver.solids.faces["solid_faces"].read()
         for axis in range(3):
