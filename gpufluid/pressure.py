@@ -31,7 +31,6 @@ from gpufluid.settings import Settings
 from gpufluid.solvers import FFT, ChebyshevJacobi, ConjugateGradient, Jacobi, Multigrid, RedBlackSOR
 
 LONGER = 4.0  # a step up to so many times as long as an earlier one starts from all of that one's pressure
-MENDS = Multigrid(2)  # a velocity that was found on a coarser grid
 HARDER = 16.0  # times as hard as what it has to hold: more a pressure may not push where solids came or went
 
 
@@ -76,12 +75,13 @@ class Projection:
         displaced: bool = False,
         swelling: Swelling | None = None,
         afresh: bool = False,
+        solver: Any = None,
     ) -> None:
         """Take from `velocity`, whose closed faces hold what closes them, its divergence.
 
         displaced: solids are moving, so that they may take in more fluid than they leave. swelling: what
         `expand` takes of burning gas; its expansion is the divergence that is left. afresh: not from the last
-        pressure, even where steps begin there.
+        pressure, even where steps begin there. solver: None is that of the settings.
         """
         self.measure(variant, openings, velocity=velocity, swelling=swelling)
         if afresh or not self.settings.warm_start:
@@ -89,31 +89,10 @@ class Projection:
         if self.settings.warm_start:
             self._keep_pace(dt, variant)
         self.problem.warm = self.settings.warm_start and not afresh
-        self.relax(self.settings.pressure, dt, variant, openings, displaced or bool(swelling))
+        solver = self.settings.pressure if solver is None else solver
+        self.relax(solver, dt, variant, openings, displaced or bool(swelling))
         self._push(dt, variant, faces, velocity)
         self.pushed = 0.0 if afresh else dt
-
-    def mend(
-        self,
-        dt: float,
-        variant: Variant,
-        faces: Faces,
-        openings: Openings,
-        *,
-        velocity: FieldStore,
-        displaced: bool,
-        swelling: Swelling,
-    ) -> None:
-        """Take from `velocity`, found on a coarser grid, what divergence it has beside solids of this one.
-
-        It changes from cell to cell, so that few V-cycles find nearly all of what pushes it out. What the
-        field of the pressure held is lost.
-        """
-        self.measure(variant, openings, velocity=velocity, swelling=swelling)
-        self.pressure.fill([0.0])
-        self.problem.warm = False
-        self.relax(MENDS, dt, variant, openings, displaced or bool(swelling))
-        self._push(dt, variant, faces, velocity)
 
     @contextmanager
     def reflecting(

@@ -32,11 +32,12 @@ from gpufluid.obstacles import Obstacle
 from gpufluid.pressure import Projection
 from gpufluid.settings import Settings
 from gpufluid.solids import Solids
-from gpufluid.solvers import FFT
+from gpufluid.solvers import FFT, Multigrid
 from gpufluid.sources import Emitter
 from gpufluid.user_forces import Force
 
 LEFT = 0.25  # share of what was in cells that a solid comes into, until it is carried off: see was_fluid.glsl
+BESIDE_SOLIDS = Multigrid(2)  # leaves little of a divergence that changes from cell to cell
 MOST_PARTS = 32  # of a step of finite volumes, one after the other
 FAR = 50  # a dt so many times as long as `cfl` and `max_substeps` have room for is taken for a mistake
 
@@ -344,16 +345,13 @@ class Solver:
 
     def take_velocity(self, dt: float, coarse: Solver) -> None:
         """Take the velocity of `coarse`, and the pressure that has acted on it for `dt` seconds."""
-        u, variant, solids, swelling = self.velocity, self.variant, self.solids, self.fire.swelling
         coarse_velocity.give_velocity_back(self, coarse)
-        if solids.present and self.advection.in_volumes:
-            # in what divergence is left they gather or thin out
-            faces, openings, moving = solids.faces, solids.openings, solids.moving
-            self.projection.mend(
-                dt, variant, faces, openings, velocity=u, displaced=moving, swelling=swelling
-            )
+        if self.solids.present and self.advection.in_volumes:
+            # smoke would gather or thin out in what divergence the finer outline leaves
+            self._project(dt, self.variant, afresh=True, solver=BESIDE_SOLIDS)
+        else:
+            self.solids.slip(self.variant, velocity=self.velocity)
         coarse_velocity.give_pressure_back(self, coarse)
-        solids.slip(variant, velocity=u)
 
     def carry_velocity(self, dt: float, reflected: FieldStore | None = None) -> None:
         """Carry the velocity, or `reflected` in place of it, along the velocity for `dt` seconds."""
@@ -404,12 +402,22 @@ class Solver:
                 self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u)
         self._project(dt, variant)
 
-    def _project(self, dt: float, variant: Variant, afresh: bool = False) -> None:
-        """Take from the velocity its divergence. afresh: the last pressure has been taken off already."""
+    def _project(self, dt: float, variant: Variant, afresh: bool = False, solver: Any = None) -> None:
+        """Take from the velocity its divergence. afresh: the last pressure has been taken off already.
+
+        solver: None is that of the settings.
+        """
         solids, u, swelling = self.solids, self.velocity, self.fire.swelling
-        faces, openings, moving = solids.faces, solids.openings, solids.moving
         self.projection.project(
-            dt, variant, faces, openings, velocity=u, displaced=moving, swelling=swelling, afresh=afresh
+            dt,
+            variant,
+            solids.faces,
+            solids.openings,
+            velocity=u,
+            displaced=solids.moving,
+            swelling=swelling,
+            afresh=afresh,
+            solver=solver,
         )
         solids.slip(variant, velocity=u)
 

@@ -9,22 +9,10 @@ from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
 from gpufluid.reference.arrays import Array, face_count, faces_of, on_faces
 from gpufluid.reference.diffusion import velocity_beside
+from gpufluid.reference.multigrid import sum_of_eight, sum_pairs
 from gpufluid.reference.walls import closed_faces, constrained
 
 FLUID = 0.01  # a cell with less of it than that holds none, as in restrict_scalars.glsl
-
-
-def _pairs(values: Array, axis: int) -> Array:
-    """Sums of pairs of neighbours along `axis` (0 x, 1 y, 2 z)."""
-    low, high = np.moveaxis(values, 2 - axis, 0)[::2], np.moveaxis(values, 2 - axis, 0)[1::2]
-    return np.moveaxis(low + high, 0, 2 - axis)
-
-
-def _sums(grid: Grid, fine: Array) -> Array:
-    """Sums over the finer cells in each cell of `grid`."""
-    for axis in range(grid.dimensions):
-        fine = _pairs(fine, axis)
-    return fine
 
 
 def restrict_velocity(
@@ -37,14 +25,14 @@ def restrict_velocity(
         values = np.moveaxis(on_faces(fine, fine_velocity, axis), 2 - axis, 0)[::2]
         values = np.moveaxis(values, 0, 2 - axis)
         for across in range(grid.dimensions):
-            values = values if across == axis else 0.5 * _pairs(values, across)
+            values = values if across == axis else 0.5 * sum_pairs(values, 2 - across)
         parts.append(values)
     return constrained(grid, variant, solid_faces, faces_of(grid, parts))
 
 
 def restrict_scalars(grid: Grid, variant: Variant, *, fine_scalars: Array) -> Array:
     """The means over the fluid in each cell; last channel: 1 where there is any."""
-    total = _sums(grid, fine_scalars)
+    total = sum_of_eight(fine_scalars)
     fluid = total[..., 3:] > FLUID
     out = np.where(fluid, total / np.where(fluid, total[..., 3:], 1.0), 0.0)
     out[..., 3:] = fluid
@@ -53,12 +41,12 @@ def restrict_scalars(grid: Grid, variant: Variant, *, fine_scalars: Array) -> Ar
 
 def restrict_flame(grid: Grid, variant: Variant, *, fine_flame: Array) -> Array:
     """What burns in each cell, per second."""
-    return _sums(grid, fine_flame) / 2.0**grid.dimensions
+    return sum_of_eight(fine_flame) / 2.0**grid.dimensions
 
 
 def restrict_pressure(grid: Grid, variant: Variant, *, fine_pressure: Array) -> Array:
     """The mean pressure in each cell."""
-    return _sums(grid, fine_pressure) / 2.0**grid.dimensions
+    return sum_of_eight(fine_pressure) / 2.0**grid.dimensions
 
 
 def prolong_pressure(grid: Grid, variant: Variant, *, coarse_pressure: Array) -> Array:

@@ -16,15 +16,15 @@ from gpufluid.reference.reductions import balance, dot_rows
 from gpufluid.reference.walls import open_masks
 
 
-def _sum_pairs(fine: Array, axis: int) -> Array:
+def sum_pairs(fine: Array, axis: int) -> Array:
     """Sums over pairs of neighbours along array `axis`; a last one without a partner stands alone."""
     return np.asarray(np.add.reduceat(fine, np.arange(0, fine.shape[axis], 2), axis))
 
 
-def _sum_of_eight(fine: Array) -> Array:
+def sum_of_eight(fine: Array) -> Array:
     """Sums of [z, y, x, ...] over the cells that one of the next coarser grid stands for."""
     for axis in range(3):
-        fine = _sum_pairs(fine, axis)
+        fine = sum_pairs(fine, axis)
     return fine
 
 
@@ -40,7 +40,7 @@ def _stood_for(grid: Grid, joined: Array | None) -> NDArray[np.bool_]:
 
 def restrict(grid: Grid, variant: Variant, *, joined: Array | None = None, **given: Any) -> Array:
     """The residual, summed over the cells that one of the next coarser grid stands for."""
-    return _sum_of_eight(residual(grid, variant, **given) * _stood_for(grid, joined)[..., None])
+    return sum_of_eight(residual(grid, variant, **given) * _stood_for(grid, joined)[..., None])
 
 
 def _finer(finest: tuple[int, int, int], stride: int) -> Grid:
@@ -171,11 +171,11 @@ def coarse_weights(
         lost += own + rolled(others, 1, a)
         area = np.take(area * (kept & before), np.arange(0, n, 2), a)
         for b in {0, 1, 2} - {a}:
-            area = _sum_pairs(area, b)
+            area = sum_pairs(area, b)
         out[..., axis] = area / far.reshape(line)
     if fine is not None:
         beyond *= shrink
-    whole = _sum_of_eight(np.where(kept, beyond + lost, 0.0))
+    whole = sum_of_eight(np.where(kept, beyond + lost, 0.0))
     out[..., 3] = whole + sum(out[..., a] + rolled(out[..., a], 1, 2 - a) for a in range(3))
     return out
 
@@ -307,7 +307,7 @@ def restrict_half(
     divergence = _joined(grid, colour, right, np.zeros_like(right))
     left = residual(grid, variant, pressure=pressure, divergence=divergence, scale=1.0, openings=openings)
     has_colour = of_colour(colour, *left.shape[:3]) & _stood_for(grid, joined)
-    return _sum_of_eight(left * has_colour[..., None])
+    return sum_of_eight(left * has_colour[..., None])
 
 
 def prolong_half(
