@@ -206,25 +206,15 @@ class Advection:
         parts: Parts,
     ) -> None:
         """Carry three values of cells in finite volumes; amounts: 1 for each that is one, 0 for others."""
-        run, between = (
-            self.backend.kernel("transport_scalars", variant),
-            self._scratch["cell", "between axes"],
-        )
-        flow = {"velocity": velocity, "amounts": amounts, "ambient": ambient}
-        kept, latest = (1.0, 1.0, 1.0), scalars
-        passes = axes_of(parts[: self.backend.grid.dimensions], self.turn)
+        axes, between = range(self.backend.grid.dimensions), self._scratch["cell", "between axes"]
+        along = [self.backend.kernel("transport_scalars", replace(variant, axis=axis)) for axis in axes]
+        flow = {"velocity": velocity, "amounts": amounts, "ambient": ambient, "keep": (1.0, 1.0, 1.0)}
+        passes, latest = axes_of(parts[: len(axes)], self.turn), scalars
         for number, (axis, ends) in enumerate(passes, 1):
             carried = scalars if ends else between
-            keep = fading if number == len(passes) else kept
-            run(
-                carried=carried,
-                scalars=latest,
-                axis=axis,
-                ends=int(ends),
-                dt=dt / parts[axis],
-                keep=keep,
-                **flow,
-            )
+            if number == len(passes):
+                flow["keep"] = fading
+            along[axis](carried=carried, scalars=latest, ends=int(ends), dt=dt / parts[axis], **flow)
             latest = carried
 
     def _carry_cells(

@@ -58,6 +58,7 @@ class Variant:
     covered: cells that solids have just come into still hold a share of what was there (see was_fluid.glsl);
         only the kernels that carry scalars are asked.
     few: passes take few forces or waves at a time (see `Backend.few`); only their kernels are asked.
+    axis: along which a pass of finite volumes carries.
     """
 
     solids: bool = False
@@ -74,6 +75,7 @@ class Variant:
     reflected: bool = False
     covered: bool = False
     few: bool = False
+    axis: int = 0
 
     @property
     def pushes(self) -> int:
@@ -123,6 +125,7 @@ class Variant:
             "NOISE": int(self.noise),
             "EMITTERS": EMITTERS,
             "FEW": int(self.few),
+            "AXIS": self.axis,
             "PUSHES": self.pushes,
             "WAVES": self.waves,
             "BLOCK": BLOCK,
@@ -547,7 +550,7 @@ KERNELS: dict[str, Kernel] = {
             "transport_scalars",
             _cell("carried"),
             (SCALARS, VELOCITY),
-            ("dt", "axis", "ends", "amounts", "keep", "ambient"),
+            ("dt", "ends", "amounts", "keep", "ambient"),
         ),
         Kernel("uncover_scalars", SCALARS, (SCALARS, SOLID), ("ambient", "ends")),
         _adds_solid("add_obstacle", SOLID_VELOCITY, "motion"),

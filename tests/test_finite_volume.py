@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -168,8 +169,9 @@ def test_no_cell_gives_more_than_it_has(
     start = values[..., 0].sum()
     rules: dict[str, Any] = {"amounts": (1.0, 1.0, 1.0), "keep": (1.0, 1.0, 1.0), "ambient": 0.0}
     for axis in range(grid.dimensions):
-        rules |= {"axis": axis, "ends": int(axis == grid.dimensions - 1), "dt": crossed * H}
-        values = reference.transport_scalars(grid, variant, scalars=values, velocity=u, **rules)
+        rules |= {"ends": int(axis == grid.dimensions - 1), "dt": crossed * H}
+        along = replace(variant, axis=axis)
+        values = reference.transport_scalars(grid, along, scalars=values, velocity=u, **rules)
         assert values[..., :3].min() >= -1e-12
     if sides is not OPEN:
         assert values[..., 0].sum() == pytest.approx(start, rel=1e-9, abs=1e-9)
@@ -346,7 +348,7 @@ def test_steps_turn_the_axes_round_and_a_saved_fluid_goes_on_by_them(
                 return call
 
             def run(**given: Any) -> None:
-                axes.append(given["axis"])
+                axes.append(variant.axis)
                 call(**given)
 
             return run  # type: ignore[return-value]

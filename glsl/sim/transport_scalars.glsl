@@ -10,8 +10,8 @@
 #include "lib/entering.glsl"
 
 uniform float dt;      // s, in which nothing goes further than a cell
-uniform int axis;
-uniform int ends;      // 1: this axis is the last
+const int axis = AXIS;
+uniform int ends;      // 1: all axes are then as far
 uniform vec3 amounts;  // 1 for what is then an amount in the cell, 0 for what is a value of the fluid in it
 
 const float LEAST = 0.05;  // fluid in a cell: what is divided by less is rounding, and values take the rest from before
@@ -40,23 +40,21 @@ float given(float fluid, float low, float high) {
     return fluid > 0.0 && leaves > fluid ? fluid / leaves : 1.0;
 }
 
-// What crosses a face, for `flow` cells of fluid: the mean of the part of cell c that lies before it. Of five cells in
-// a row c is the middle one and the face that towards d.
-vec3 crossing(float flow, vec4 a, vec4 b, vec4 c, vec4 d, vec4 e) {
-    if (c.w == 0.0) return flow * d.xyz;  // from a solid that moves comes what is beside it
-    b = b.w == 0.0 ? c : b;
-    a = a.w == 0.0 ? b : a;
-    d = d.w == 0.0 ? c : d;
-    e = e.w == 0.0 ? d : e;
-    vec3 ahead = clamp((7.0 * (c + d) - (b + e)).xyz / 12.0, min(c, d).xyz, max(c, d).xyz);
-    vec3 behind = clamp((7.0 * (b + c) - (a + d)).xyz / 12.0, min(b, c).xyz, max(b, c).xyz);
-    vec3 rise = ahead - c.xyz, fall = c.xyz - behind;
+// The values on the face between the middle two of four cells in a row.
+vec3 on_face(vec4 a, vec4 b, vec4 c, vec4 d) {
+    return clamp((7.0 * (b + c) - (a + d)).xyz / 12.0, min(b, c).xyz, max(b, c).xyz);
+}
+
+// What crosses a face, for `flow` cells of fluid: the mean of the part of a cell that lies before it. ahead: the values on
+// that face. behind: those on the opposite one of the cell.
+vec3 crossing(float flow, vec4 cell, vec3 ahead, vec3 behind) {
+    vec3 rise = ahead - cell.xyz, fall = cell.xyz - behind;
     // monotone within the cell: of the two none is more than twice the other, nor of the other sign
     vec3 most = 2.0 * min(abs(rise), abs(fall)) * vec3(greaterThan(rise * fall, vec3(0.0)));
     rise = clamp(rise, -most, most);
     fall = clamp(fall, -most, most);
-    float share = min(abs(flow) / c.w, 1.0);
-    return flow * (c.xyz + rise - 0.5 * share * (rise + fall + (3.0 - 2.0 * share) * (rise - fall)));
+    float share = min(abs(flow) / cell.w, 1.0);
+    return flow * (cell.xyz + rise - 0.5 * share * (rise + fall + (3.0 - 2.0 * share) * (rise - fall)));
 }
 
 void kernel(ivec3 cell) {
@@ -81,14 +79,19 @@ void kernel(ivec3 cell) {
     bool solid = row[3].w < 0.0;  // takes nothing from the fluid on its other side
     for (int n = 0; n < 7; ++n) row[n].w = solid ? max(-row[n].w, 0.0) : abs(row[n].w);
 #endif
-    bool up = flow[1] > 0.0;
-    float comes = flow[1] * (up ? given(row[2].w, flow[0], flow[1]) : given(row[3].w, flow[1], flow[2]));
-    vec3 change = crossing(comes, up ? row[0] : row[5], up ? row[1] : row[4], up ? row[2] : row[3],
-                           up ? row[3] : row[2], up ? row[4] : row[1]);
-    up = flow[2] > 0.0;
-    float goes = flow[2] * (up ? given(row[3].w, flow[1], flow[2]) : given(row[4].w, flow[2], flow[3]));
-    change -= crossing(goes, up ? row[1] : row[6], up ? row[2] : row[5], up ? row[3] : row[4],
-                       up ? row[4] : row[3], up ? row[5] : row[2]);
+    bvec2 up = bvec2(flow[1] > 0.0, flow[2] > 0.0);
+    float before = given(row[2].w, flow[0], flow[1]), own = given(row[3].w, flow[1], flow[2]);
+    float after = given(row[4].w, flow[2], flow[3]);
+    float comes = flow[1] * (up.x ? before : own), goes = flow[2] * (up.y ? own : after);
+    // next to what holds nothing a parabola ends; from a solid that moves comes what is beside it
+    for (int n = 1; n < 4; ++n) {
+        if (row[3 - n].w == 0.0) row[3 - n] = row[4 - n];
+        if (row[3 + n].w == 0.0) row[3 + n] = row[2 + n];
+    }
+    vec3 low = on_face(row[1], row[2], row[3], row[4]), high = on_face(row[2], row[3], row[4], row[5]);
+    vec3 lower = on_face(row[0], row[1], row[2], row[3]), higher = on_face(row[3], row[4], row[5], row[6]);
+    vec3 change = crossing(comes, up.x ? row[2] : row[3], low, up.x ? lower : high);
+    change -= crossing(goes, up.y ? row[3] : row[4], high, up.y ? low : higher);
     float left = row[3].w + comes - goes, fluid = max(left, LEAST);
     vec3 held = row[3].w * row[3].xyz + change;
     vec3 values = (held + (fluid - left) * (1.0 - amounts) * row[3].xyz) / fluid;

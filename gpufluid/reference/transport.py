@@ -80,13 +80,13 @@ def transport_scalars(
     scalars: Array,
     velocity: Array,
     dt: float,
-    axis: int,
     ends: int,
     amounts: tuple[float, ...],
     keep: tuple[float, ...],
     ambient: float,
 ) -> Array:
     """Density, temperature and fuel carried along one axis, by parabolas."""
+    axis = variant.axis
     row = [_row(grid, variant, scalars, axis, by, ambient) for by in range(-3, 4)]
     come = scalars[..., 3] < 0.0  # a solid, just now: what it pushes on comes not from its other side
     for cells in row if variant.covered else ():
