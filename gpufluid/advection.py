@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from fractions import Fraction
-from functools import lru_cache
 
 from gpufluid.arguments import Cells, Faces, FacesAndCells
 from gpufluid.backend import Backend, FieldStore, release
@@ -20,7 +18,6 @@ CELLS = {
     "bfecc": (("cell", "forward"), ("cell", "compensated")),
     "finite-volume": (("cell", "between axes"),),
 }
-Parts = tuple[int, int, int]  # of a step of finite volumes, along each axis
 # those that are written from themselves: forces push the one, the second of three axes carries the other
 IN_PLACE = ("reflected", "between axes")
 
@@ -28,25 +25,6 @@ IN_PLACE = ("reflected", "between axes")
 def _interpolating(variant: Variant, scheme: str) -> Variant:
     """The variant that reads what `scheme` carries the way it wants it."""
     return replace(variant, cubic=True) if scheme == "monotone-cubic" else variant
-
-
-@lru_cache(maxsize=256)
-def axes_of(parts: tuple[int, ...], turn: int) -> list[tuple[int, bool]]:
-    """The axis of each pass of finite volumes, and whether all axes are then as far.
-
-    They come by the middles of their parts. Where these are the same they come from the first axis to the
-    last and, every other time, back: so that errors of the order do not add up (Strang 1968).
-    """
-    passes, done, back = [], [0] * len(parts), turn
-    for middle in sorted({Fraction(2 * part + 1, 2 * count) for count in parts for part in range(count)}):
-        there = [axis for axis, count in enumerate(parts) if (middle * count).denominator == 2]
-        for axis in reversed(there) if back else there:
-            done[axis] += 1
-            passes.append(
-                (axis, len({Fraction(n, count) for n, count in zip(done, parts, strict=True)}) == 1)
-            )
-        back = 1 - back if len(there) > 1 else back
-    return passes
 
 
 class Advection:
@@ -63,11 +41,11 @@ class Advection:
     takes or hides one of the 64 values the sample is the trilinear one, which sees what it can reach.
 
     "finite-volume" carries scalars along one axis after the other, from the first to the last and, the next
-    time, back (Strang 1968), each in so many parts of a step that in none the flow crosses more than a cell
-    along it. What leaves a cell comes into the next one: smoke, fuel and colours are amounts, of which there
-    is always as much. Temperature is a value: fluid keeps its own, however much of it there is. Where a solid
-    moves into a cell, what was in it is taken out, and through the face before it comes as much of what is
-    there; cells that it leaves are filled with what is beside them.
+    time, back (Strang 1968), in so many parts of a step that in none the flow crosses more than a cell. What
+    leaves a cell comes into the next one: smoke, fuel and colours are amounts, of which there is always as
+    much. Temperature is a value: fluid keeps its own, however much of it there is. Where a solid moves into
+    a cell, what was in it is taken out, and through the face before it comes as much of what is there; cells
+    that it leaves are filled with what is beside them.
 
     turn: of the axes, 0 or 1: which is the first.
     """
@@ -152,11 +130,11 @@ class Advection:
         *,
         scalars: FieldStore,
         velocity: FieldStore,
-        parts: Parts = (1, 1, 1),
+        parts: int = 1,
     ) -> None:
         """Carry density, temperature and fuel along the velocity, and let them fade.
 
-        parts: in which no flow crosses more than a cell along each axis, for finite volumes.
+        parts: in which no flow crosses more than a cell, for finite volumes.
         """
         rules = self.settings
         fading = (math.exp(-rules.density_dissipation * dt), math.exp(-rules.cooling * dt), 1.0)
@@ -174,7 +152,7 @@ class Advection:
         *,
         colors: FieldStore,
         velocity: FieldStore,
-        parts: Parts = (1, 1, 1),
+        parts: int = 1,
     ) -> None:
         """Carry red, green and blue along the velocity, and let them fade as density does."""
         fading = (math.exp(-self.settings.density_dissipation * dt),) * 3
@@ -203,19 +181,21 @@ class Advection:
         ambient: float,
         scalars: FieldStore,
         velocity: FieldStore,
-        parts: Parts,
+        parts: int,
     ) -> None:
         """Carry three values of cells in finite volumes; amounts: 1 for each that is one, 0 for others."""
         axes, between = range(self.backend.grid.dimensions), self._scratch["cell", "between axes"]
         along = [self.backend.kernel("transport_scalars", replace(variant, axis=axis)) for axis in axes]
-        flow = {"velocity": velocity, "amounts": amounts, "ambient": ambient, "keep": (1.0, 1.0, 1.0)}
-        passes, latest = axes_of(parts[: len(axes)], self.turn), scalars
-        for number, (axis, ends) in enumerate(passes, 1):
-            carried = scalars if ends else between
-            if number == len(passes):
-                flow["keep"] = fading
-            along[axis](carried=carried, scalars=latest, ends=int(ends), dt=dt / parts[axis], **flow)
-            latest = carried
+        flow = {"velocity": velocity, "dt": dt / parts, "amounts": amounts, "ambient": ambient}
+        for part in range(parts):
+            flow["keep"] = fading if part == parts - 1 else (1.0, 1.0, 1.0)
+            order = axes if (part + self.turn) % 2 == 0 else axes[::-1]
+            latest = scalars
+            for axis in order:
+                ends = axis == order[-1]
+                carried = scalars if ends else between
+                along[axis](carried=carried, scalars=latest, ends=int(ends), **flow)
+                latest = carried
 
     def _carry_cells(
         self,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid import coarse_velocity
-from gpufluid.advection import Advection, Parts
+from gpufluid.advection import Advection
 from gpufluid.arguments import Cells, FacesAndCells, Swelling
 from gpufluid.backend import Backend, FieldStore, release
 from gpufluid.boundaries import SIDES, Boundaries, Wall
@@ -426,17 +426,16 @@ class Solver:
         u, s, colors, variant = self.velocity, self.scalars, self.colors.field, self.variant
         cells, empty = self.solids.cells, self.empty
         covered, self._covered = self._covered, False
-        parts = self.parts(dt) if self.advection.in_volumes else (1, 1, 1)
-        most = max(parts)
+        parts = self.parts(dt) if self.advection.in_volumes else 1
         bare = self._uncovered and self.solids.present and self.advection.in_volumes
         if empty.on:
             self.measure_speed()
-        fastest, times = self.largest or self.speed, 2 * most if bare else most
+        fastest, times = self.largest or self.speed, 2 * parts if bare else parts
         if self.advection.in_volumes:  # how much fluid empty cells hold between two axes counts beside them
             times += 1
-        with empty.carrying(dt / most, times, s, colors, fastest, *self.advection.cells):
+        with empty.carrying(dt / parts, times, s, colors, fastest, *self.advection.cells):
             if bare:
-                self._uncover(cells, most)
+                self._uncover(cells, parts)
             kind = replace(variant, covered=covered)
             self.advection.carry_scalars(dt, kind, cells, scalars=s, velocity=u, parts=parts)
             if colors is not None:
@@ -514,11 +513,10 @@ class Solver:
         whole = np.linalg.norm(blocks[..., :3], axis=-1) if self.largest is None else blocks[..., 3]
         return float(whole.max())
 
-    def parts(self, dt: float) -> Parts:
-        """In how many parts of `dt`, up to MOST_PARTS, the flow crosses at most a cell along each axis."""
-        crossed = self._speeds()[..., :3].max((0, 1, 2)) * (dt / self.backend.grid.cell_size)
-        x, y, z = np.ceil(np.nan_to_num(crossed, nan=MOST_PARTS).clip(1.0, MOST_PARTS)).astype(int).tolist()
-        return x, y, z
+    def parts(self, dt: float) -> int:
+        """In how many parts of `dt`, up to MOST_PARTS, the flow crosses at most a cell along any axis."""
+        crossed = float(self._speeds()[..., :3].max()) * dt / self.backend.grid.cell_size
+        return max(1, math.ceil(min(crossed, MOST_PARTS))) if math.isfinite(crossed) else MOST_PARTS
 
     def _speeds(self) -> NDArray[np.floating]:
         """The largest speeds of (many) blocks of faces, as they are now, m/s; read once for one velocity."""

@@ -13,7 +13,6 @@ from sharing import COMPUTED, DRAWN, EVERYWHERE, by_turns
 
 import gpufluid as gf
 from gpufluid import reference
-from gpufluid.advection import axes_of
 from gpufluid.backend import KernelCall
 from gpufluid.kernels import Variant
 
@@ -372,52 +371,6 @@ def test_steps_turn_the_axes_round_and_a_saved_fluid_goes_on_by_them(
         axes.clear()
         fluid.step(0.1)
         assert axes == [0, 1, 2]
-
-
-@pytest.mark.parametrize("backend", EVERYWHERE)
-def test_each_axis_takes_its_own_parts(
-    backend: str, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
-) -> None:
-    """Three cells up and half a cell to the right: as the half alone, and then three rows higher."""
-    smoke, shape, calls = rng.random(CELLS[::-1]), (8, 10, 12, 3), []
-    with gf.Fluid(gf.Grid(CELLS, H), ROUND, RULES, backend) as fluid:
-        transport = fluid._solver.advection._transport
-        monkeypatch.setattr(
-            fluid._solver.advection, "_transport", lambda *args: calls.append(args[-1]) or transport(*args)
-        )
-        for up in (0.0, 3.0):
-            fluid.reset()
-            fluid.velocity.write(np.broadcast_to([-0.5, up, 0.0], shape))
-            fluid.density.write(smoke)
-            fluid.step(H)
-            if not up:
-                aside = fluid.density.read()
-        np.testing.assert_allclose(fluid.density.read(), np.roll(aside, 3, 1), atol=1e-6)
-        assert calls == [(1, 1, 1), (1, 3, 1)]
-        # rough, so that along one axis more comes into cells than leaves them, and less along the next
-        fluid.velocity.write(0.8 * curl(rng, CELLS, ROUND) + [0.0, 2.1, 1.0])
-        start = amounts(fluid)
-        for _ in range(10):
-            fluid.step(H)
-        assert calls[-1] == (1, 3, 2)
-        np.testing.assert_allclose(amounts(fluid), start, rtol=3e-6)
-        after = fluid.density.read()
-    assert after.min() > -1e-6 and after.max() < smoke.max() + 1e-5 and after.std() < 0.9 * smoke.std()
-
-
-@pytest.mark.parametrize("turn", [0, 1])
-@given(parts=st.tuples(st.integers(1, 7), st.integers(1, 7), st.integers(1, 7)))
-def test_axes_take_turns_evenly(parts: tuple[int, int, int], turn: int) -> None:
-    """None is ever further ahead of another than by half a part of each, and backwards it is the same."""
-    passes = axes_of(parts, turn)
-    assert [axis for axis, _ in passes[::-1]] in [[axis for axis, _ in axes_of(parts, n)] for n in (0, 1)]
-    done = np.zeros(3)
-    for axis, ends in passes:
-        done[axis] += 1.0 / parts[axis]
-        for a, b in ((0, 1), (1, 2), (2, 0)):
-            assert abs(done[a] - done[b]) <= 0.5 / parts[a] + 0.5 / parts[b] + 1e-9
-        assert ends == (np.ptp(done) < 1e-9)
-    np.testing.assert_allclose(done, 1.0)
 
 
 def test_the_velocity_is_carried_by_another_scheme(rng: np.random.Generator) -> None:

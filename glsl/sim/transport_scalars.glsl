@@ -11,7 +11,7 @@
 
 uniform float dt;      // s, in which nothing goes further than a cell
 const int axis = AXIS;
-uniform int ends;      // 1: all axes are then as far
+uniform int ends;      // 1: this axis is the last
 uniform vec3 amounts;  // 1 for what is then an amount in the cell, 0 for what is a value of the fluid in it
 
 const float LEAST = 0.05;  // fluid in a cell: what is divided by less is rounding, and values take the rest from before
