@@ -55,14 +55,6 @@ class Voxelized(NamedTuple):
         """One with the bytes of its matrices."""
         return cls(shape, place.tobytes(), mark, motion.tobytes(), bends, place, motion)
 
-    def raised(self, by: float) -> Voxelized:
-        """It in a box whose low corner lies `by` metres lower along z."""
-        up, down = moved(np.eye(4), (0.0, 0.0, by)), moved(np.eye(4), (0.0, 0.0, -by))
-        bends = self.bends
-        if bends:
-            bends = bends[0], (up @ np.frombuffer(bends[1]).reshape(4, 4)).tobytes(), bends[2]
-        return Voxelized.of(self.shape, up @ self.place, self.motion @ down, self.mark, bends)
-
     @property
     def key(self) -> tuple[Shape, bytes]:
         """What tells where it is."""
@@ -257,6 +249,7 @@ class Solids:
         self._state = Standing()
         self._fields: dict[str, FieldStore] = {}
         self._closable = False  # whether the field of their velocities is that of the voxels
+        self._finer: Solids | None = None  # those that these are mirrored from
         self._ways: list[Way] = []  # of all in the step at hand
         self._changes: list[CellBox] | None = []  # see `take_changes`
         self._beside: dict[tuple[Shape, bytes], bool] = {}  # of what stood still at the last look
@@ -367,15 +360,27 @@ class Solids:
             return way._replace(came=None, was=None)
         return way._replace(came=moved(way.came, moves[2]))
 
-    def mirror(self, other: Solids) -> None:
-        """Voxelize what `other` holds, of the same box in larger cells; the one slice of 2D is thicker."""
-        grid, voxels = self.backend.grid, other._state.voxels
-        if grid.dimensions == 2:
-            lower = 0.5 * (grid.cell_size - other.backend.grid.cell_size)
-            voxels = [v.raised(lower) for v in voxels]
+    def mirror(self, finer: Solids) -> None:
+        """Be what `finer` holds, of the same box in cells half as large."""
+        self._finer, voxels = finer, finer._state.voxels
         if [v.told(True) for v in voxels] != [v.told(True) for v in self._state.voxels]:
-            self._voxelize(voxels)
-        self.reopened, other.reopened = other.reopened, False
+            self._state.voxels = voxels
+            if voxels:
+                self._restrict(finer)
+            else:
+                self._clear()
+        self.reopened, finer.reopened = finer.reopened, False
+
+    def _restrict(self, finer: Solids) -> None:
+        """Let the fields hold what those of `finer` do."""
+        self._make_fields()
+        run, fields, fine = self.backend.kernel, self._fields, finer._fields
+        variant = Variant(solids=True, boundaries=self.boundaries)
+        solids = fields["solid_velocity"]
+        run("restrict_solids", variant)(solid_velocity=solids, fine_solid_velocity=fine["solid_velocity"])
+        if "marks" in fields:
+            run("restrict_marks", variant)(marks=fields["marks"], fine_marks=fine["marks"])
+        self._finish()
 
     def take_changes(self) -> Sequence[CellBox] | None:
         """Return where solids have come or gone since this was last asked, cells; None: perhaps anywhere."""
@@ -567,7 +572,7 @@ class Solids:
                 "solid": make("solid", "cell", 1, buffers=1),
                 "solid_velocity": make("solid_velocity", "cell"),
                 "winding": make("winding", "octet", buffers=1, exact=True),
-                "solid_faces": make("solid_faces", "face", buffers=1),
+                "solid_faces": make("solid_faces", "face", buffers=1 if self._finer is None else 2),
                 "openings": make("openings", "pack", 1, buffers=1, exact=True),
             }
         fields, state = self._fields, self._state
@@ -584,11 +589,7 @@ class Solids:
         boxes = {key: _boxes(grid, key[0], its) for key, its in kept.items()}
         self._note_changes(boxes)
         if not voxels:
-            if self.present:
-                self._fields["solid"].fill([0.0])
-                state.left = True
-            state.closed = None
-            self._hand_out()
+            self._clear()
             return
         state.left = False
         run, variant = self.backend.kernel, Variant(solids=True, boundaries=sides)
@@ -606,9 +607,26 @@ class Solids:
                     self._bend(v.shape, v.place, v.bends, shift, image, box)
                 if marked:
                     run("mark_obstacle", variant).within(box, marks=fields["marks"], mark=v.mark, **image)
+        self._finish()
+
+    def _clear(self) -> None:
+        """Let there be no solids."""
+        if self.present:
+            self._fields["solid"].fill([0.0])
+            self._state.left = True
+        self._state.closed = None
+        self._hand_out()
+
+    def _finish(self) -> None:
+        """Let the other fields be those of what `solid_velocity` and `marks` hold."""
         self._close_faces()
-        run("find_solid", variant)(solid=fields["solid"], solid_velocity=solids)
-        run("open_neighbours", variant)(solid=fields["solid"], openings=fields["openings"])
+        run, fields, variant = (
+            self.backend.kernel,
+            self._fields,
+            Variant(solids=True, boundaries=self.boundaries),
+        )
+        run("find_solid", variant)(solid=fields["solid"], solid_velocity=fields["solid_velocity"])
+        run("open_neighbours", variant)(solid_faces=fields["solid_faces"], openings=fields["openings"])
         self._hand_out()
 
     def _close_faces(self) -> None:
@@ -619,6 +637,10 @@ class Solids:
         self.backend.kernel("close_faces", variant)(
             solid_velocity=fields["solid_velocity"], solid_faces=fields["solid_faces"], **slip
         )
+        if self._finer is not None:
+            self.backend.kernel("restrict_faces", variant)(
+                solid_faces=fields["solid_faces"], fine_solid_faces=self._finer._fields["solid_faces"]
+            )
         self._close_by("solid_faces")
         self._closable = True
 

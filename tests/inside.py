@@ -6,6 +6,7 @@ import numpy as np
 
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
+from gpufluid.layout import LANES
 from gpufluid.mesh import Mesh
 from gpufluid.periodic import moved
 from gpufluid.reference.solids import mark_obstacle
@@ -31,3 +32,18 @@ def inside_shape(grid: Grid, shape: Analytic | Mesh, matrix: np.ndarray) -> np.n
         mark=(1.0,) * 4,
     )
     return marks[..., 0] > 0.5
+
+
+def opened(grid: Grid, variant: Variant, solid: np.ndarray) -> np.ndarray:
+    """The `openings` of a box with these solid cells, [nz, ny, nx, 1], by what lies beside each."""
+    nx, ny, nz = grid.cells
+    fluid, sides = solid[..., 0] < 0.5, variant.boundaries
+    bits = np.zeros((nz, ny, -(-nx // LANES) * LANES), np.int64)
+    for axis in range(grid.dimensions):
+        for side, by in enumerate((-1, 1)):
+            beside = np.roll(fluid, -by, 2 - axis)
+            if not sides.periodic(axis):
+                np.moveaxis(beside, 2 - axis, 0)[-side] = sides.open(axis, bool(side))
+            bits[..., :nx] |= (fluid & beside).astype(np.int64) << (2 * axis + side)
+    packs = (bits.reshape(nz, ny, -1, LANES) << (6 * np.arange(LANES))).sum(-1)
+    return np.asarray(packs[..., None], float)

@@ -39,18 +39,32 @@ ON_THE_COARSE = (
     "restrict_pressure",
     "face_slopes",
 )
+OF_SOLIDS = ("restrict_solids", "restrict_marks", "restrict_faces")
 ON_THE_FINE = ("prolong_velocity", "prolong_pressure")
 
 
-def closing(grid: Grid, variant: Variant, rng: np.random.Generator) -> dict[str, Floats]:
-    """The faces that random solids close, if any."""
+def finer(grid: Grid) -> Grid:
+    """The grid of twice as many cells along each axis of the box."""
+    nx, ny, nz = (2 * n for n in grid.cells)
+    return Grid((nx, ny, nz if grid.dimensions == 3 else 1))
+
+
+def random_solids(grid: Grid, variant: Variant, rng: np.random.Generator) -> dict[str, Floats]:
+    """Fields of solids in a part of the cells, some of them free-slip; of the finer grid's cells in half."""
     if not variant.solids:
         return {}
-    nx, ny, nz = grid.cells
-    solid = rng.normal(size=(nz, ny, nx, 4))
-    solid[..., 3] = rng.random((nz, ny, nx)) < 0.2
-    solid[..., :3] *= solid[..., 3:]
-    return {"solid_faces": reference.close_faces(grid, variant, solid_velocity=solid)}
+    fields = {}
+    for prefix, share in (("", 0.2), ("fine_", 0.5)):
+        one = finer(grid) if prefix else grid
+        nx, ny, nz = one.cells
+        solid, marks = rng.normal(size=(nz, ny, nx, 4)), np.zeros((nz, ny, nx, 4))
+        solid[..., 3] = rng.random((nz, ny, nx)) < share
+        solid[..., :3] *= solid[..., 3:]
+        marks[..., 2] = solid[..., 3] * (rng.random((nz, ny, nx)) < 0.7)
+        fields |= {prefix + "solid_velocity": solid, prefix + "marks": marks}
+        closed = reference.close_faces(one, variant, solid_velocity=solid, marks=marks)
+        fields[prefix + "solid_faces"] = closed
+    return fields
 
 
 WAYS = (("fragment", "compute"), ("single", "half"))
@@ -75,9 +89,9 @@ def test_its_kernels_are_the_references(sides: str, size: str, turned: int, ctx:
             GLBackend(Grid(SIZES[size], 0.1), stage, ctx, precision),
             Variant(solids, boundaries=SIDES[sides]),
         )
-        for name in (*ON_THE_COARSE, *ON_THE_FINE):
-            backend: Any = fine.coarser() if name in ON_THE_COARSE else fine
-            given = closing(backend.grid, variant, rng)
+        for name in (*ON_THE_COARSE, *ON_THE_FINE, *(OF_SOLIDS if solids else ())):
+            backend: Any = fine if name in ON_THE_FINE else fine.coarser()
+            given = random_solids(backend.grid, variant, rng)
             fields, arrays = {}, {}
             for slot in KERNELS[name].slots(variant):
                 whose = fine if slot.kind.startswith("fine_") else backend
@@ -94,12 +108,14 @@ def test_its_kernels_are_the_references(sides: str, size: str, turned: int, ctx:
                 field.write(values)
                 fields[slot.name], arrays[slot.name] = field, field.read().astype(float)
             write = KERNELS[name].write
-            out = backend.field(write.name, write.kind, write.components, buffers=1, exact=write.exact)
-            backend.kernel(name, variant)(**{write.name: out}, **fields)
+            out = fields.get(write.name) or backend.field(
+                write.name, write.kind, write.components, buffers=1, exact=write.exact
+            )
+            backend.kernel(name, variant)(**fields | {write.name: out})
             expected = getattr(reference, name)(backend.grid, variant, **arrays)
             rounds = 2.0**-10 if precision == "half" and name == "prolong_velocity" else 1e-6
             np.testing.assert_allclose(out.read(), expected, rtol=0, atol=4.0 * rounds, err_msg=name)
-            for field in (out, *fields.values()):
+            for field in {out, *fields.values()}:
                 field.release()
         fine.release()
 
@@ -429,6 +445,64 @@ def test_a_source_is_as_wide_for_the_air_as_for_its_smoke(source: str) -> None:
                 fluid.step(0.04)
             pushed.append(float(fluid.velocity.at_centers()[..., 1].sum(dtype=float)))
     assert pushed[1] == pytest.approx(pushed[0], rel=0.25)
+
+
+def rooms(openings: Floats, cells: tuple[int, int, int]) -> Floats:
+    """The number of the room that each cell lies in, [z, y, x], by its faces that are open; -1: in none."""
+    nx, ny, nz = cells
+    lanes = openings[..., 0].astype(int)[..., None] >> (6 * np.arange(4)) & 63
+    open_ones = lanes.reshape(nz, ny, -1)[..., :nx]
+    room = np.where(open_ones > 0, np.arange(nx * ny * nz).reshape(nz, ny, nx), -1)
+    before = np.full_like(room, -2)
+    while (room != before).any():
+        before = room.copy()
+        for bit in range(6):
+            beside = np.roll(room, 1 - 2 * (bit % 2), 2 - bit // 2)
+            room = np.where(open_ones >> bit & 1, np.maximum(room, beside), room)
+    return room
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
+@pytest.mark.parametrize("size", [(20, 16, 12), (40, 32, 1)])
+def test_coarse_cells_join_no_rooms(size: tuple[int, int, int], share: float) -> None:
+    """Whatever way the coarse air finds, there is one through the finer cells of its own."""
+    fine, variant, (nx, ny, nz) = Grid(size), Variant(True), size
+    solid = np.zeros((nz, ny, nx, 4))
+    z, y, x = np.indices((nz, ny, nx))
+    slanted = np.abs(3 * y + 2 * x - 2 * ny - z) < 2  # a wall
+    solid[..., 3] = slanted | (np.random.default_rng(5).random((nz, ny, nx)) < share)
+    coarse = fine.coarser()
+    closed = reference.close_faces(fine, variant, solid_velocity=solid)
+    own = reference.restrict_solids(coarse, variant, fine_solid_velocity=solid)
+    faces = reference.close_faces(coarse, variant, solid_velocity=own)
+    faces = reference.restrict_faces(coarse, variant, solid_faces=faces, fine_solid_faces=closed)
+    found = rooms(reference.open_neighbours(fine, variant, solid_faces=closed), fine.cells)
+    coarser = rooms(reference.open_neighbours(coarse, variant, solid_faces=faces), coarse.cells)
+    above = np.kron(coarser, np.ones((1 + (nz > 1), 2, 2), int))
+    assert len(np.unique(coarser)) > 2
+    for room in np.unique(coarser)[1:]:
+        assert len(np.unique(found[(above == room) & (solid[..., 3] == 0.0)])) == 1
+
+
+@pytest.mark.parametrize(
+    ("turned", "at"), [(0.0, 0.83), (0.0, 0.88), (0.0, 0.93), (0.3, 0.8), (0.7854, 0.8), (1.2, 0.83)]
+)
+def test_a_wall_as_thin_as_a_cell_keeps_the_air_out(turned: float, at: float) -> None:
+    """At any place and angle, from side to side: warm air below it circles, the air above stays at rest."""
+    size, c, s = 0.1, np.cos(turned), np.sin(turned)
+    rules = gf.Settings(buoyancy=4.0, coarse_velocity=True, pressure=gf.Multigrid(8))
+    with gf.Fluid(Grid((16, 16, 8), size), SIDES["free-slip"], rules) as fluid:
+        turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        fluid.obstacles.add(gf.Obstacle(gf.Box(size=(9.0, size, 9.0)), (0.8, at, 0.4), turn))
+        fluid.step(1e-6)
+        x, y, _ = np.moveaxis(fluid.grid.centers(), -1, 0)
+        way = (y - at) * c - (x - 0.8) * s
+        fluid.temperature.write(np.where((way < 0) & (x < 0.8), 1.0, 0.0))
+        for _ in range(10):
+            fluid.step(0.04)
+        speed = np.linalg.norm(fluid.velocity.at_centers(), axis=-1)
+        assert speed[way < 0].max() > 0.3
+        assert speed[way > 2 * size].max() < 1e-3
 
 
 @pytest.mark.parametrize("place", [12, 13])

@@ -15,6 +15,7 @@ import moderngl
 import numpy as np
 import pytest
 from driver import within
+from inside import opened
 from sharing import in_pairs
 
 from gpufluid import reference
@@ -142,7 +143,7 @@ PARAMETERS: dict[str, Any] = {
     "direction": -1.0,
     "noise_shift": (0.3, -0.2, 0.1),
 }
-COARSE_VELOCITY = re.compile("(restrict|prolong)_(velocity|scalars|flame|pressure)$")
+COARSE_VELOCITY = re.compile("(restrict|prolong)_(velocity|scalars|flame|pressure|solids|marks|faces)$")
 APART = ("relax_half", "restrict_half", "prolong_half", "jacobi_eighths")
 # those that walk: `test_walks` and `test_confining`; of two grids: `test_coarse_velocity`
 KERNELS = {n: k for n, k in ALL_KERNELS.items() if k.walk is None and not COARSE_VELOCITY.match(n)}
@@ -172,7 +173,7 @@ class Case:
         )
         left = self.solid * (self.rng.random(self.solid.shape) < 0.5)
         self.fluid_before = 1.0 - (left if variant.solids else self.solid)
-        self.openings = reference.open_neighbours(self.grid, variant, solid=self.solid)
+        self.openings = opened(self.grid, variant, self.solid)
         self.weights = self.coarse_weights() if variant.weighted else np.zeros(0)
 
     def coarse_weights(self) -> np.ndarray:
@@ -180,7 +181,7 @@ class Case:
         nx, ny, nz = (max(2 * n - 1, 1) for n in self.grid.cells)
         finer, solids = Grid((nx, ny, nz), H / 2), Variant(True, boundaries=self.variant.boundaries)
         solid = (self.rng.random((nz, ny, nx, 1)) < 0.3).astype(float)
-        openings = reference.open_neighbours(finer, solids, solid=solid)
+        openings = opened(finer, solids, solid)
         given = {"finest": finer.cells, "stride": 2, "openings": openings}
         given["joined"] = reference.join_cells(finer.coarser(), solids, **given)
         return reference.coarse_weights(finer.coarser(), solids, **given)
@@ -463,6 +464,18 @@ def test_the_cases_cover_every_kernel() -> None:
     for variant in VARIANTS:
         met = [stages for (_, v, _), stages in CASES.items() if v == variant]
         assert set(STAGES) == set().union(*met), variant
+
+
+@pytest.mark.parametrize("sides", [Boundaries(), Boundaries.all(Periodic()), Boundaries.all(Open()), MIXED])
+def test_open_faces_are_those_between_cells_of_fluid(sides: Boundaries) -> None:
+    """And those on sides that let fluid pass: what the pressure goes by, told without faces."""
+    variant, rng = Variant(True, boundaries=sides), np.random.default_rng(2)
+    for nx, ny, nz in SIZES.values():
+        grid, solid = Grid((nx, ny, nz), H), np.zeros((nz, ny, nx, 4))
+        solid[..., 3] = rng.random((nz, ny, nx)) < 0.3
+        faces = reference.close_faces(grid, variant, solid_velocity=solid)
+        found = reference.open_neighbours(grid, variant, solid_faces=faces)
+        np.testing.assert_array_equal(found, opened(grid, variant, solid[..., 3:]))
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
+from inside import opened
 from reading import forbid_reading
 from sharing import COMPUTED, DRAWN, EVERYWHERE, REST, by_turns
 
@@ -104,7 +105,7 @@ def dense_operator(grid: gf.Grid, boundaries: gf.Boundaries, solid: np.ndarray) 
     key = boundaries, solid.tobytes()
     if key not in DENSE:
         variant = Variant(True, boundaries=boundaries)
-        openings = reference.open_neighbours(grid, variant, solid=solid[..., None])
+        openings = opened(grid, variant, solid[..., None])
         columns = [
             reference.pressure_operator(grid, variant, unit.reshape(solid.shape), openings)[0].ravel()
             for unit in np.eye(solid.size)
@@ -1008,7 +1009,7 @@ def joined(solid: np.ndarray, backend: str, ctx: moderngl.Context) -> np.ndarray
     grid, variant = gf.Grid(solid.shape[::-1]), Variant(True)
     finest: Any = NumpyBackend(grid) if backend == "numpy" else GLBackend(grid, backend, ctx)
     openings = finest.field("openings", "pack", 1, exact=True)
-    openings.write(reference.open_neighbours(grid, variant, solid=solid[..., None]))
+    openings.write(opened(grid, variant, solid[..., None]))
     coarser = finest.coarser()
     found = coarser.field("joined", "packed", exact=True)
     coarser.kernel("join_cells", variant)(joined=found, openings=openings, finest=grid.cells, stride=2)
@@ -1061,7 +1062,7 @@ def test_coarse_grids_weigh_as_the_reference_beside_few_solids(
     solid = np.zeros((*cells[::-1], 1))
     solid[5:8, 9:12, 6:9], solid[-1, 3, -1] = 1.0, 1.0
     solid[:, 14, 12] = 1.0
-    openings = reference.open_neighbours(grid, variant, solid=solid)
+    openings = opened(grid, variant, solid)
     given: dict[str, Any] = {"finest": cells, "stride": 2, "openings": openings}
     bits = reference.join_cells(grid.coarser(), variant, **given)
     weights = reference.coarse_weights(grid.coarser(), variant, joined=bits, **given)

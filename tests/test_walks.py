@@ -9,6 +9,7 @@ import moderngl
 import numpy as np
 import pytest
 from driver import within
+from inside import opened
 
 import gpufluid as gf
 from gpufluid.boundaries import Boundaries
@@ -58,11 +59,8 @@ def made(backend: Any, solids: bool, sides: str) -> dict[str, Any]:
         field.write(rng.normal(size=(nz, ny, nx, 1)))
     if solids:
         variant = Variant(True, boundaries=SIDES[sides])
-        solid = backend.field("solid", "cell", 1, buffers=1)
-        solid.write((rng.random((nz, ny, nx, 1)) < 0.1).astype(float))
         fields["openings"] = backend.field("openings", "pack", 1, buffers=1, exact=True)
-        backend.kernel("open_neighbours", variant)(solid=solid, openings=fields["openings"])
-        solid.release()
+        fields["openings"].write(opened(backend.grid, variant, rng.random((nz, ny, nx, 1)) < 0.1))
     return fields
 
 

@@ -1,6 +1,6 @@
 // What solids are on a grid with half as many cells along each axis: their mean velocity in a cell, m/s, and 1 where it
-// counts as solid. It does where more than half of it is, and where they part what is left of it, which else would join
-// what they keep apart. Cells.
+// counts as solid. It does where half of it is, as in a wall one finer cell thick, and where they part what is left of it,
+// which else would join what they keep apart. Cells.
 
 void kernel(ivec3 cell) {
     vec4 sum = vec4(0.0);
@@ -15,6 +15,6 @@ void kernel(ivec3 cell) {
         int beside = (joined & 0x55) << 1 | joined >> 1 & 0x55 | (joined & 0x33) << 2 | joined >> 2 & 0x33;
         joined |= (beside | (joined & 0x0f) << 4 | joined >> 4) & fluid;
     }
-    bool counts = sum.w > float(1 << DIMENSIONS) / 2.0 || joined != fluid;
+    bool counts = 2.0 * sum.w >= float(1 << DIMENSIONS) || joined != fluid;
     solid_velocity_out = counts ? vec4(sum.xyz / sum.w, 1.0) : vec4(0.0);
 }

@@ -27,9 +27,12 @@ from gpufluid.reference.coarse_velocity import (
     face_slopes,
     prolong_pressure,
     prolong_velocity,
+    restrict_faces,
     restrict_flame,
+    restrict_marks,
     restrict_pressure,
     restrict_scalars,
+    restrict_solids,
     restrict_velocity,
 )
 from gpufluid.reference.diffusion import diffuse_scalars, diffuse_velocity

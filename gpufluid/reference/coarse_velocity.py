@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,19 +17,70 @@ from gpufluid.reference.walls import closed_faces, constrained
 FLUID = 0.01  # a cell with less of it than that holds none, as in restrict_scalars.glsl
 
 
+def _finer(grid: Grid) -> Grid:
+    """The grid of twice as many cells along each axis."""
+    nx, ny, nz = (2 * n for n in grid.cells)
+    return Grid((nx, ny, nz if grid.dimensions == 3 else 1))
+
+
+def _means(grid: Grid, values: NDArray[Any], axis: int) -> Array:
+    """The means over the finer faces along `axis` that each face of `grid` is made of."""
+    means = np.moveaxis(np.moveaxis(values, 2 - axis, 0)[::2], 0, 2 - axis)
+    for across in range(grid.dimensions):
+        means = means if across == axis else 0.5 * sum_pairs(means, 2 - across)
+    return np.asarray(means)
+
+
 def restrict_velocity(
     grid: Grid, variant: Variant, *, fine_velocity: Array, solid_faces: Array | None = None
 ) -> Array:
     """The velocity that lets as much through a face as the finer one does."""
-    nx, ny, nz = (2 * n for n in grid.cells)
-    fine, parts = Grid((nx, ny, nz if grid.dimensions == 3 else 1)), []
-    for axis in range(grid.dimensions):
-        values = np.moveaxis(on_faces(fine, fine_velocity, axis), 2 - axis, 0)[::2]
-        values = np.moveaxis(values, 0, 2 - axis)
-        for across in range(grid.dimensions):
-            values = values if across == axis else 0.5 * sum_pairs(values, 2 - across)
-        parts.append(values)
+    fine, axes = _finer(grid), range(grid.dimensions)
+    parts = [_means(grid, on_faces(fine, fine_velocity, axis), axis) for axis in axes]
     return constrained(grid, variant, solid_faces, faces_of(grid, parts))
+
+
+def _in_each(fine: Array) -> Array:
+    """The values of the finer cells in each coarse one, [z, y, x, n, ...] with n = x + 2 y + 4 z."""
+    deep = min(len(fine), 2)
+    parts = [fine[z::2, y::2, x::2] for z in range(deep) for y in (0, 1) for x in (0, 1)]
+    return np.stack(parts, 3)
+
+
+def restrict_solids(grid: Grid, variant: Variant, *, fine_solid_velocity: Array) -> Array:
+    """The mean velocity of what is solid in each cell; last channel: 1 where it counts as solid."""
+    there = _in_each(fine_solid_velocity)
+    solid = there[..., 3] > 0.5
+    number = np.arange(solid.shape[-1])
+    beside = np.isin(number[:, None] ^ number, (1, 2, 4))
+    joined = ~solid & (np.cumsum(~solid, -1) == 1)  # the first
+    for _ in number:
+        joined |= ~solid & (joined[..., None, :] & beside).any(-1)
+    counts, count = (solid.mean(-1) >= 0.5) | (joined != ~solid).any(-1), solid.sum(-1)[..., None]
+    out = np.ones((*counts.shape, 4))
+    out[..., :3] = (there[..., :3] * solid[..., None]).sum(-2) / np.maximum(count, 1)
+    return np.asarray(out * counts[..., None])
+
+
+def restrict_marks(grid: Grid, variant: Variant, *, fine_marks: Array) -> Array:
+    """1 in the third channel where fluid glides along a solid in a cell."""
+    free = _in_each(fine_marks)[..., 2].max(-1)
+    return np.stack([0.0 * free, 0.0 * free, free, 0.0 * free], -1)
+
+
+def restrict_faces(grid: Grid, variant: Variant, *, solid_faces: Array, fine_solid_faces: Array) -> Array:
+    """The faces that are closed, also those of which all finer ones are."""
+    out, fine, bits = solid_faces.copy(), _finer(grid), fine_solid_faces[..., 3].astype(int)
+    for axis in range(grid.dimensions):
+        z, y, x = face_count(fine, axis)
+        own, velocity = bits[:z, :y, :x] >> axis, on_faces(fine, fine_solid_faces, axis)
+        closed, free, speed = (_means(grid, v, axis) for v in (own & 1, own >> 3 & 1, velocity))
+        z, y, x = face_count(grid, axis)
+        at = out[:z, :y, :x]
+        more = (closed == 1.0) & (at[..., 3].astype(int) >> axis & 1 == 0)
+        at[..., axis] = np.where(more, speed, at[..., axis])
+        at[..., 3] += more * (1.0 + 8.0 * (free == 1.0)) * 2**axis
+    return out
 
 
 def restrict_scalars(grid: Grid, variant: Variant, *, fine_scalars: Array) -> Array:

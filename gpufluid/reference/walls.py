@@ -97,7 +97,7 @@ def open_masks(grid: Grid, variant: Variant, openings: Array | None) -> NDArray[
 @lru_cache(maxsize=8)
 def _open_without_solids(grid: Grid, variant: Variant) -> NDArray[np.bool_]:
     """The masks of a box without solids, which every sweep in it asks for; not to be written to."""
-    return locked(_masks(grid, open_neighbours(grid, variant, solid=np.zeros((*grid.cells[::-1], 4)))))
+    return locked(_masks(grid, open_neighbours(grid, variant)))
 
 
 def _masks(grid: Grid, openings: Array) -> NDArray[np.bool_]:
@@ -155,22 +155,15 @@ def let_slip(grid: Grid, variant: Variant, *, velocity: Array, solid_faces: Arra
     return out
 
 
-def open_neighbours(grid: Grid, variant: Variant, *, solid: Array) -> Array:
-    """Six bits a cell, four cells to a number: which neighbours hold fluid."""
-    fluid = solid[..., 0] < 0.5
-    bits = np.zeros(fluid.shape, np.int64)
-    sides = variant.boundaries
-    for axis in range(grid.dimensions):
-        n = grid.cells[axis]
-        place = np.indices(fluid.shape)[2 - axis]
-        for side, by in enumerate((-1, 1)):
-            beside = cells_beside(grid, variant, axis, by, fluid.astype(float)) > 0.5
-            past = (place + by < 0) | (place + by >= n)
-            if not sides.periodic(axis):
-                beside = np.where(past, sides.open(axis, bool(side)), beside)
-            bits |= (fluid & beside).astype(np.int64) << (2 * axis + side)
+def open_neighbours(grid: Grid, variant: Variant, *, solid_faces: Array | None = None) -> Array:
+    """Six bits a cell, four cells to a number: through which of its faces there is fluid beside it."""
+    closed, _ = closed_faces(grid, variant, solid_faces)
     nx, ny, nz = grid.cells
-    padded = np.zeros((nz, ny, -(-nx // LANES) * LANES), np.int64)
-    padded[..., :nx] = bits
-    packs = (padded.reshape(nz, ny, -1, LANES) << (6 * np.arange(LANES))).sum(-1)
+    bits = np.zeros((nz, ny, -(-nx // LANES) * LANES), np.int64)
+    for axis in range(grid.dimensions):
+        faces = np.moveaxis(~closed[..., axis], 2 - axis, 0)
+        for side, some in enumerate((faces[:-1], faces[1:])):
+            open_ones = np.moveaxis(some, 0, 2 - axis)[:nz, :ny, :nx]
+            bits[..., :nx] |= open_ones.astype(np.int64) << (2 * axis + side)
+    packs = (bits.reshape(nz, ny, -1, LANES) << (6 * np.arange(LANES))).sum(-1)
     return np.asarray(packs[..., None], float)
