@@ -73,6 +73,7 @@ def give_velocity_back(fine: Solver, coarse: Solver) -> None:
 
 
 def give_pressure_back(fine: Solver, coarse: Solver) -> None:
-    """Give `fine` the pressure of `coarse`."""
+    """Give `fine` the pressure of `coarse`, also where that has no fluid and `fine` some."""
     prolong = fine.backend.kernel("prolong_pressure", fine.variant)
-    prolong(coarse_pressure=coarse.pressure, pressure=fine.pressure)
+    solid = {"coarse_solid": coarse.solids.cells["solid"]} if fine.solids.present else {}
+    prolong(coarse_pressure=coarse.pressure, pressure=fine.pressure, **solid)

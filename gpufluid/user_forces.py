@@ -5,6 +5,7 @@ All are accelerations, m/s^2, whatever the density of the smoke. Lengths are met
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -22,6 +23,8 @@ AT_ONCE = 1e30  # a rate times dt above which single precision may hold it as in
 NARROWEST = 1e12  # 1/m: its square too is held in single precision
 WIND, VORTEX, ATTRACTOR = range(3)  # as in push.glsl
 STRAIGHT = 1e-9  # part of a direction below which it runs across an axis
+# "1/2", but not in "x * 1/2" or "1.0/2", which are not whole: what stands before the first number decides
+WHOLE_QUOTIENT = re.compile(r"(?:^|[^\w.*/\s])\s*(\d+)\s*/\s*(\d+)(?![\w.])")
 
 
 @named
@@ -184,7 +187,7 @@ class ForceExpression(rules.Checked):
 
     expression: a formula of `position` (vec3, metres) and `time` (float, seconds since the start), as in
         "vec3(0, sin(x * 10.0), 0)"; `x`, `y` and `z` are the parts of `position`. Where its value is not
-        finite it does nothing.
+        finite it does nothing. "1/2" is 0 in GLSL, where both are whole numbers, and refused: "1.0/2.0".
     numpy: the same for the NumPy backend: a function of position [..., 3] and time that returns [..., 3].
     active: whether it acts.
 
@@ -205,6 +208,12 @@ class ForceExpression(rules.Checked):
             if sign in text:
                 raise GpufluidError(
                     f"ForceExpression.expression must be one expression without {sign!r}, got {text!r}"
+                )
+        for above, below in WHOLE_QUOTIENT.findall(text):
+            if int(below) and int(above) % int(below):
+                raise GpufluidError(
+                    f"ForceExpression.expression: in GLSL {above}/{below} is the whole number "
+                    f"{int(above) // int(below)}; write {above}.0/{below}.0, got {text!r}"
                 )
         if self.numpy is not None and not callable(self.numpy):
             raise GpufluidError(f"ForceExpression.numpy must be a function, got {self.numpy!r}")

@@ -321,3 +321,36 @@ def test_stokes_second_problem_by_a_side_that_swings(backend: str) -> None:
     coarse, fine = swing(8, backend), swing(16, backend)
     assert fine < 0.007
     assert fine < coarse / 3.0
+
+
+@pytest.mark.parametrize("coarse", [False, True])
+@pytest.mark.parametrize("piston", [False, True])
+@pytest.mark.parametrize("backend", EVERYWHERE)
+def test_what_speeds_up_a_column_of_air_pushes_it_by_its_mass(
+    piston: bool, coarse: bool, backend: str
+) -> None:
+    """dp/dx = -du/dt before an inflow, or a solid that blows, which speeds up; p is 0 where it ends.
+
+    On the coarse grid what is carried starts from the new speed of a solid: that is u dt ahead of itself.
+    """
+    speeding, cells = 1.5, 16
+    ends = FREE if piston else gf.Inflow((0.0, 0.0, 0.0))
+    sides = gf.Boundaries(ends, gf.Open(), FREE, FREE, changing=True)
+    rules = gf.Settings(buoyancy=0.0, coarse_velocity=coarse, pressure=gf.Multigrid(20, tolerance=1e-6))
+    with gf.Fluid(gf.Grid((cells, 6, 1), 1 / cells), sides, rules, backend) as fluid:
+        solid = gf.Obstacle(gf.Box((0.125, 0.5, 0.0), (0.25, 2.0, 2.0)))
+        if piston:
+            fluid.obstacles.add(solid)
+        for n in range(1, 4):
+            velocity = (speeding * 0.02 * n, 0.0, 0.0)
+            if piston:
+                solid.velocity = velocity
+            else:
+                fluid.boundaries = fluid.boundaries.but(left=gf.Inflow(velocity))
+            fluid.step(0.02)
+        left = 1.0 - (np.arange(cells) + 0.5) / cells
+        if coarse:
+            left = 0.5 * (left[::2] + left[1::2]).repeat(2)
+        pressure = np.broadcast_to(speeding * left, (1, 6, cells))[..., 4:]
+        ahead = speeding * velocity[0] * 0.02 if piston and coarse else 0.0
+        np.testing.assert_allclose(fluid.pressure.read()[..., 4:], pressure, atol=1e-4 + ahead)

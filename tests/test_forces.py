@@ -430,11 +430,21 @@ def test_in_2d_a_vortex_about_z_turns_the_slice() -> None:
         (lambda: gf.ForceExpression(""), "ForceExpression.expression must be a GLSL expression"),
         (lambda: gf.ForceExpression("vec3(0); discard"), "must be one expression without ';'"),
         (lambda: gf.ForceExpression("vec3(0)", numpy=3), "ForceExpression.numpy must be a function"),
+        (
+            lambda: gf.ForceExpression("vec3(0, 1/2, 0)"),
+            r"in GLSL 1/2 is the whole number 0; write 1\.0/2\.0",
+        ),
+        (lambda: gf.ForceExpression("sin(x)*vec3(-7 / 2)"), "in GLSL 7/2 is the whole number 3"),
     ],
 )
 def test_bad_forces_are_named(make: Any, says: str) -> None:
     with pytest.raises(gf.GpufluidError, match=says):
         make()
+
+
+@pytest.mark.parametrize("text", ["x * 1/2", "1.0/2", "1/2.0", "4/2", "x/1/2", "a1/2", "1e1/3", "1/2u"])
+def test_a_quotient_that_is_not_rounded_is_taken(text: str) -> None:
+    assert gf.ForceExpression(f"vec3({text})").expression == f"vec3({text})"
 
 
 def test_only_forces_are_taken() -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
-from gpufluid.reference.arrays import Array, face_count, faces_of, on_faces
+from gpufluid.reference.arrays import Array, cells_beside, face_count, faces_of, on_faces
 from gpufluid.reference.diffusion import velocity_beside
 from gpufluid.reference.multigrid import sum_of_eight, sum_pairs
 from gpufluid.reference.walls import closed_faces, constrained
@@ -102,11 +102,27 @@ def restrict_pressure(grid: Grid, variant: Variant, *, fine_pressure: Array) -> 
     return sum_of_eight(fine_pressure) / 2.0**grid.dimensions
 
 
-def prolong_pressure(grid: Grid, variant: Variant, *, coarse_pressure: Array) -> Array:
-    """The pressure of the coarse cell that each cell lies in."""
+def prolong_pressure(
+    grid: Grid, variant: Variant, *, coarse_pressure: Array, coarse_solid: Array | None = None
+) -> Array:
+    """The pressure of the coarse cell that each cell lies in; in a solid one of the nearest with fluid."""
+
+    def over(values: Array) -> Array:
+        for axis in range(grid.dimensions):
+            values = values.repeat(2, axis=2 - axis)
+        return values
+
+    if coarse_solid is None:
+        return over(coarse_pressure)
+    fluid = (coarse_solid < 0.5).astype(float)
+    total, count = np.zeros((2, *over(fluid).shape))
     for axis in range(grid.dimensions):
-        coarse_pressure = coarse_pressure.repeat(2, axis=2 - axis)
-    return coarse_pressure
+        odd = np.indices(total.shape)[2 - axis] % 2 == 1
+        for values, known in ((fluid * coarse_pressure, total), (fluid, count)):
+            low, high = (over(cells_beside(grid.coarser(), variant, axis, by, values)) for by in (-1, 1))
+            known += np.where(odd, high, low)
+    own = (over(fluid) > 0.0) | (count == 0.0)
+    return np.where(own, over(coarse_pressure), total / np.maximum(count, 1.0))
 
 
 def _slope(

@@ -12,8 +12,19 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 # The cases in the order of the page. It is written when every one of them has run, and not otherwise.
 ORDER = (
-    *("cavity", "cylinder", "balls", "street", "convection", "heated", "thermal", "plume", "shear"),
-    *("stretching", "dipole", "channel", "dispersion", "decay", "confinement", "order", "backends"),
+    *("cavity", "cylinder", "balls", "street", "convection", "heated", "thermal", "plume", "waves"),
+    *(
+        "shear",
+        "tilted",
+        "stretching",
+        "dipole",
+        "channel",
+        "dispersion",
+        "decay",
+        "confinement",
+        "order",
+        "backends",
+    ),
 )
 
 
