@@ -3,6 +3,7 @@
 // those wholly before the outline and of those wholly behind, in the shares of its samples; the less smoke there is, the
 // less, for then its samples know better.
 #include "lib/turns.glsl"
+#include "render/shown.glsl"
 
 uniform sampler2D picture, clear;  // with the smoke, and before it was drawn
 uniform sampler2D scene_depth;     // one sample a pixel: of things that are drawn over the solids too
@@ -70,5 +71,9 @@ void main() {
     } while (++n < turns(9));
     if (count.x == 0.0 || count.y == 0.0) discard;
     float there = clamp(most(smoke / all) / FAINT, 0.0, 1.0);
-    color_out = mix(texelFetch(picture, here, 0), mix(far / count.y, near / count.x, share), there);
+    near /= count.x;
+    far /= count.y;
+    vec4 mended = mix(far, near, share);
+    if (mended.a > 0.999) mended.rgb = radiance_shown_as(mix(shown(far.rgb), shown(near.rgb), share));
+    color_out = mix(texelFetch(picture, here, 0), mended, there);
 }

@@ -199,7 +199,9 @@ class FrameRenderer(Guest):
         if samples is not None:
             with self.volume.timed(scene.fluid, "outlines"):
                 gap = 2.0 * scene.fluid.grid.cell_size
-                self._passes.mend_outlines(targets, samples, solids, gap, view, scene.floor)
+                self._passes.mend_outlines(
+                    targets, samples, solids, gap, view, scene.floor, float(self.exposure)
+                )
         if views is not None:
             hiding = [volume for _, volume in boxes] if scene.smoke.visible else []
             views.draw(scene.camera, targets.scene, targets.depth, opaque=False, smoke=hiding)
