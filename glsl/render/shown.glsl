@@ -7,4 +7,5 @@ uniform float exposure;
 
 vec3 shown(vec3 radiance) { return filmic(exposure * radiance); }
 
-vec3 radiance_shown_as(vec3 light) { return unfilmic(light) / exposure; }
+// Rounded by more, the brighter it is: it stays below the largest half float.
+vec3 radiance_shown_as(vec3 light) { return min(unfilmic(light) / exposure, 6e4); }
