@@ -42,15 +42,15 @@ def mended(picture: ArrayLike, clear: ArrayLike, ends: ArrayLike, gap: ArrayLike
     for y, x in np.argwhere(~before.all(axis=2)):
         here, near = ends[y, x], before[y, x]
         a, b = here[near].max(), here[~near].min()
-        apart = 2.0 * a * b / (a + b)
+        last_near, first_far = 3.0 / (2.0 / a + 1.0 / b), 3.0 / (1.0 / a + 2.0 / b)
         sums, counts = np.zeros((2, picture.shape[2])), np.zeros(2)
         for i, j in product((-1, 0, 1), repeat=2):
             v, u = y + i, x + j
             if not (0 <= v < height and 0 <= u < width):
                 continue
             least, most = ends[v, u].min(), ends[v, u].max()
-            if least > apart or (least > 0.0 and most < apart):
-                side, weight = int(least > apart), 2.0 if i * j == 0 else 1.0
+            if least > first_far or (least > 0.0 and most < last_near):
+                side, weight = int(least > first_far), 2.0 if i * j == 0 else 1.0
                 sums[side] += weight * picture[v, u]
                 counts[side] += weight
         if counts.all():

@@ -47,8 +47,10 @@ void main() {
     bvec4 before = lessThan(ends, vec4(least(ends) + gap + spanned(here)));
     float share = dot(vec4(before), vec4(0.25));
     if (share == 1.0) discard;
-    // what lies on either side of the outline is told apart halfway in 1/m, as far things are far from all others
-    float a = most(mix(vec4(0.0), ends, before)), b = least(mix(ends, vec4(1e30), before)), apart = 2.0 * a * b / (a + b);
+    // what lies on either side of the outline is told by thirds in 1/m, as far things are far from all others: what is about
+    // halfway, such as floor between a solid and the backdrop, is neither
+    float a = most(mix(vec4(0.0), ends, before)), b = least(mix(ends, vec4(1e30), before));
+    float last_near = 3.0 * a * b / (a + 2.0 * b), first_far = 3.0 * a * b / (2.0 * a + b);
     vec4 near = vec4(0.0), far = vec4(0.0);
     vec2 count = vec2(0.0);
     vec4 smoke = vec4(0.0), all = vec4(1e-20);
@@ -61,10 +63,10 @@ void main() {
         vec4 color = texelFetch(picture, beside, 0), before_it = texelFetch(clear, beside, 0);
         smoke = max(smoke, abs(color - before_it));
         all = max(all, max(color, before_it));
-        if (least(ends) > apart) {
+        if (least(ends) > first_far) {
             far += weight * color;
             count.y += weight;
-        } else if (least(ends) > 0.0 && most(ends) < apart) {
+        } else if (least(ends) > 0.0 && most(ends) < last_near) {
             near += weight * color;
             count.x += weight;
         }
