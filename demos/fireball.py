@@ -57,7 +57,7 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
         if time <= BACK:  # later it can be moved by hand
             share = time / BACK
             share *= share * (3.0 - 2.0 * share)
-            camera.target, camera.distance = (0.0, 0.64 + 0.6 * share, 0.0), 2.3 + 1.8 * share
+            camera.target, camera.distance = (0.0, 0.64 + 0.6 * share, 0.0), 2.4 + 1.75 * share
 
     return gf.Scene(
         fluid,
