@@ -10,6 +10,7 @@ SOFTWARE_CELLS = (112, 134, 112)
 GPU_CELLS = (160, 192, 160)
 HEIGHT = 2.8  # m
 AGAIN, EMPTY = 2.0, 0.15  # s: a blast follows another so late; it takes fuel, and is stirred, for so long
+BACK = 1.6  # s, in which the view draws back from the cloud that swells
 PUFFS = (  # m, the balls of fuel that the cloud is heaped of: centres and radii; each becomes a lobe
     ((0.0, 0.5, 0.0), 0.15),
     ((0.22, 0.4, 0.1), 0.11),
@@ -47,14 +48,20 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     stirred = gf.Turbulence(strength=4.0, size=0.3)  # so that it folds, and no lobe is even
     fluid.forces.add(stirred)
 
+    camera = gf.Camera(azimuth=30.0, elevation=7.0)
+
     def burn_out(_: gf.Scene, time: float) -> None:
         for source in fluid.emitters:
             source.active = time % AGAIN < EMPTY
         stirred.active = time % AGAIN < EMPTY
+        if time <= BACK:  # later it can be moved by hand
+            share = time / BACK
+            share *= share * (3.0 - 2.0 * share)
+            camera.target, camera.distance = (0.0, 0.64 + 0.6 * share, 0.0), 2.4 + 1.75 * share
 
     return gf.Scene(
         fluid,
-        camera=gf.Camera(target=(0.0, 1.16, 0.0), distance=3.8, azimuth=30.0, elevation=7.0),
+        camera=camera,
         light=gf.Light(direction=(-0.7, -0.5, 0.55), color=(0.9, 0.98, 1.3), ambient=(0.012, 0.015, 0.025)),
         smoke=gf.Smoke(extinction=32.0, albedo=(0.4, 0.38, 0.37), fade=0.3, soft=True),
         fire=gf.Fire(300.0, 330.0, intensity=85.0, glow=2.5, core=(0.0, 0.0, 0.0), hottest=3000.0, soft=True),

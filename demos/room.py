@@ -71,10 +71,10 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     return gf.Scene(
         fluid,
         camera=gf.Camera(target=(0.0, 0.92, 0.0), distance=3.75, azimuth=-8.0, elevation=5.0),
-        light=gf.Light(direction=(-0.6, -1.0, 0.21), color=(26.0, 19.5, 12.0), ambient=(0.06, 0.09, 0.16)),
+        light=gf.Light(direction=(-0.6, -1.0, 0.21), color=(18.0, 13.5, 8.3), ambient=(0.03, 0.045, 0.08)),
         # what the sunlit floor throws back; so high up that the brazier has no shadow on the wall
-        lights=[gf.PointLight((0.1, 0.85, 0.4), color=(0.38, 0.25, 0.135), radius=0.6)],
-        smoke=gf.Smoke(extinction=3.0, anisotropy=0.4, soft=True),  # else the beam has ribs, a cell wide
+        lights=[gf.PointLight((0.1, 1.2, 0.4), color=(0.6, 0.4, 0.22), radius=0.6)],
+        smoke=gf.Smoke(extinction=1.9, anisotropy=0.4, soft=True),  # else the beam has ribs, a cell wide
         fire=gf.Fire(kelvin_at_zero=0.0, kelvin_per_temperature=1600.0, intensity=34.0, glow=1.3),
         picture=gf.Picture(floor_color=(0.16, 0.11, 0.08)),
         floor=0.0,

@@ -8,17 +8,17 @@ import moderngl
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from reference_outlines import mended, spanned
+from reference_outlines import mended, shown, spanned
 
 import gpufluid as gf
-from gpufluid.render import opaque
+from gpufluid.render import frame_targets, opaque
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.drawn_solids import DrawnSolids
 from gpufluid.render.floor import floor_depth
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.frame_targets import CLEAR, SAMPLES, FrameTargets
 from gpufluid.render.picture_passes import PicturePasses
-from gpufluid.view import METHODS
+from gpufluid.view import EXPOSURE, METHODS
 
 Floats = NDArray[np.float64]
 CAMERA = gf.Camera(target=(0.5, 0.5, 0.5), distance=2.6, azimuth=25.0)
@@ -100,12 +100,13 @@ def test_outlines_equal_their_twin(
         gap: float,
         view: View,
         floor: float,
+        exposure: float,
     ) -> None:
         given.update(before=frames.read_hdr()[::-1], ends=depths_of(ctx, samples), part=part, gap=gap)
         x, y, width, height = part
         clear = np.frombuffer(targets.another(CLEAR)[0].read(), np.float32).reshape(72, 96, 4)
         given["clear"] = clear[y : y + height, x : x + width]
-        mend(self, targets, samples, part, gap, view, floor)
+        mend(self, targets, samples, part, gap, view, floor, exposure)
         given["after"] = frames.read_hdr()[::-1]
 
     monkeypatch.setattr(PicturePasses, "mend_outlines", watched)
@@ -118,7 +119,8 @@ def test_outlines_equal_their_twin(
     inside = np.s_[y : y + height, x : x + width]
     spans = spanned(floor_depth(view, 0.0, (96, 72)), lambda z: metres_at(view, z), (96, 72))
     expected = given["before"].astype(np.float64)
-    expected[inside] = mended(expected[inside], given["clear"], ends[inside], given["gap"] + spans[inside])
+    gaps = given["gap"] + spans[inside]
+    expected[inside] = mended(expected[inside], given["clear"], ends[inside], gaps, EXPOSURE)
     changed = np.abs(expected - given["before"]).max(axis=2)
     assert hidden.any() and 20 < (changed > visible).sum() < 0.1 * changed.size
     np.testing.assert_allclose(given["after"], expected, rtol=1e-5, atol=0.01 * visible)
@@ -219,3 +221,34 @@ def test_fog_on_the_floor_is_one_beside_solids(
     np.testing.assert_allclose(pictures[1], pictures[0], atol=1e-3)
     near = (depths[0] < 6.0) & (depths[1] < 6.0)
     np.testing.assert_allclose(depths[1][near], depths[0][near], rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("found", "fog"), [(False, None), (True, None), *((True, method) for method in METHODS)]
+)
+def test_the_outline_of_what_is_bright_has_no_steps(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, found: bool, fog: str | None
+) -> None:
+    """A glowing box in the dark against the mean of the light that 16 rays a pixel are shown as. The mean of
+    their radiance is far too bright: half of what dazzles is shown as nearly all of it.
+    """
+    monkeypatch.setattr(frame_targets, "lit_later", lambda device: found)
+    fluid, small, pictures = gf.Fluid(gf.Grid((16, 16, 16), 1 / 16), ctx=ctx), (80, 60), []
+    glow, turned = (20.0, 9.0, 4.0), (0.1, 0.2, 0.3, 0.9)
+    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.5, 0.4, 0.3)), (0.5, 0.5, 0.5), turned, emission=glow))
+    fluid.step(1e-3)
+    fluid.density.write(np.full(fluid.grid.cells[::-1], 1.0 if fog else 0.0, np.float32))
+    scene = gf.Scene(fluid, camera=CAMERA, smoke=gf.Smoke(2.0, albedo=(0.02, 0.02, 0.02)))
+    for size in (small, tuple(FINER * n for n in small)):
+        volume = gf.VolumeRenderer(ctx, method=fog or METHODS[0])
+        with FrameRenderer(ctx, size, background=(0.01, 0.02, 0.03), volume=volume) as frames:
+            frames.draw(scene)
+            pictures.append(frames.read_hdr()[..., :3].astype(np.float64))
+        volume.release()
+    scene.release()
+    rays = pictures.pop().reshape(60, FINER, 80, FINER, 3)
+    light, radiance = shown(rays, EXPOSURE).mean(axis=(1, 3)), rays.mean(axis=(1, 3))
+    crossed = np.ptp(rays[..., 0], axis=(1, 3)) > 0.5 * np.ptp(rays[..., 0])
+    off, steps = ((shown(picture, EXPOSURE) - light)[crossed] for picture in (pictures[0], radiance))
+    assert crossed.sum() > 50 and steps.mean() > 0.15
+    assert abs(off.mean()) < 0.1 * steps.mean() and np.abs(off).mean() < 0.6 * steps.mean()

@@ -46,13 +46,18 @@ def test_composited_over_a_plate_it_is_the_picture_over_that_plate(
     alone = frame(ctx, made, "transparent")
     hdr = alone.read_hdr()
     assert (hdr[0, 0] == 0.0).all() and hdr[..., 3].max() > 0.9
+    # where the outline of a solid runs the picture has the mean of what is shown, see test_outlines.py
+    solid = np.isfinite(alone.read_depth())
+    around = [np.roll(solid, (i, j), (0, 1)) for i in (-1, 0, 1) for j in (-1, 0, 1)]
+    whole = np.min(around, axis=0) == np.max(around, axis=0)
+    assert solid.sum() > 30 and whole.mean() > 0.98
     partly = (hdr[..., 3] > 0.1) & (hdr[..., 3] < 0.9)
     assert partly.mean() > 0.03
     for plate in ((0.0, 0.0, 0.0), (0.9, 0.2, 0.05)):
         over = frame(ctx, made, plate)
         composite = hdr[..., :3] + (1.0 - hdr[..., 3:]) * np.array(plate)
         # half floats, rounded by 1/2048 in each of 32 slabs: seldom more than a fifth of that adds up
-        np.testing.assert_allclose(composite, over.read_hdr()[..., :3], rtol=6e-3, atol=2e-3)
+        np.testing.assert_allclose(composite[whole], over.read_hdr()[whole][:, :3], rtol=6e-3, atol=2e-3)
         over.release()
     alone.release()
 
@@ -90,30 +95,39 @@ def test_the_floor_on_nothing_is_its_shadow(ctx: moderngl.Context, device: Devic
 
 
 def test_hot_gas_bends_light(ctx: moderngl.Context, device: Device) -> None:
-    """Where the temperature rises evenly to one side, the scene is shifted by strength x slope x way."""
+    """Where the temperature rises evenly to one side, the scene is shifted by strength x slope x way, and by
+    the share of the way to it that is behind the gas: what is close behind that stays.
+    """
     _, _, x = np.indices((16, 16, 16)) / 16
     flat = np.full((16, 16, 16), 2.0)
     far = gf.Camera(target=(0.0, 0.5, 0.0), distance=40.0, elevation=0.0, fov=1.6)
-    ball = gf.Obstacle(gf.Sphere(radius=0.15), position=(0.0, 0.5, -0.8))
-    # 3 pixels: NDC 3 / 48, times the tangent of half the width of the view
-    angle = 3.0 / 48.0 * np.tan(np.radians(0.8)) * 1.5
+    behind = gf.Obstacle(gf.Sphere(radius=0.3), position=(0.0, 0.5, -40.0))  # as far again from the gas
+    close = gf.Obstacle(gf.Sphere(radius=0.15), position=(0.0, 0.5, -0.8))
+    # 3 pixels: NDC 3 / 48, times the tangent of half the width of the view; twice that, half of which is seen
+    angle = 2.0 * 3.0 / 48.0 * np.tan(np.radians(0.8)) * 1.5
     pictures = {}
-    for name, temperature, shimmer in (
-        ("none", x, 0.0),
-        ("even", flat, 1.0),
-        ("sloping", x, angle),
+    for name, temperature, shimmer, ball in (
+        ("none", x, 0.0, behind),
+        ("even", flat, 1.0, behind),
+        ("sloping", x, angle, behind),
+        ("close, none", x, 0.0, close),
+        ("close", x, angle, close),
     ):
         puff = Puff(device, GRID, temperature=temperature, obstacles=[ball])
         made: Any = pictured(puff, camera=far, fire=gf.Fire(intensity=0.0, shimmer=shimmer))
         renderer = frame(ctx, made, (0.0, 0.0, 0.0))
         pictures[name] = renderer.read_hdr()[..., :3]
         renderer.release()
-    base, middle = pictures["none"], np.s_[20:44, 36:60]
+    # within the outline: beside it the backdrop is looked up, which moves by more
+    base, middle = pictures["none"], np.s_[29:35, 44:53]
     assert base[middle].std() > 0.05
     np.testing.assert_allclose(pictures["even"], base, atol=2e-3)
     # hot on the right: the light comes from further left, so everything shown moves right
-    np.testing.assert_allclose(pictures["sloping"][20:44, 39:60], base[20:44, 36:57], atol=0.03)
+    np.testing.assert_allclose(pictures["sloping"][middle], base[29:35, 41:50], atol=0.03)
     assert np.abs(pictures["sloping"][middle] - base[middle]).max() > 0.2
+    close = pictures["close, none"][middle]
+    assert close.std() > 0.05
+    np.testing.assert_allclose(pictures["close"][middle], close, atol=0.03)
 
 
 def test_the_sky_has_the_colours_of_the_light(ctx: moderngl.Context, device: Device) -> None:

@@ -575,14 +575,16 @@ def test_solids_and_floor_throw_back_their_colour(ctx: moderngl.Context, backgro
         black = shown((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
         one, two = (0.1, 0.2, 0.4), (0.3, 0.5, 0.4)
         solid = shown(one, (0.0, 0.0, 0.0)) - black
-        on_ball = solid[..., 0] > 0.01
-        assert 50 < on_ball.sum() < 2000
+        # a pixel that its outline crosses is no mean of radiance, see test_outlines.py
+        beside = [np.roll(solid[..., 0], (i, j), (0, 1)) for i in (-1, 0, 1) for j in (-1, 0, 1)]
+        on_ball, off_ball = np.min(beside, axis=0) > 0.01, np.max(beside, axis=0) <= 0.01
+        assert 50 < on_ball.sum() < 2000 and (on_ball | off_ball).mean() > 0.97
         other = shown(two, (0.0, 0.0, 0.0)) - black
         np.testing.assert_allclose(other[on_ball], solid[on_ball] * (3.0, 2.5, 1.0), rtol=0.01, atol=2e-3)
         np.testing.assert_array_equal(shown(None, None, paint=two), shown(two, None))
         floor = shown((0.0, 0.0, 0.0), one) - black
         other = shown((0.0, 0.0, 0.0), two) - black
-        np.testing.assert_allclose(other, floor * (3.0, 2.5, 1.0), rtol=0.01, atol=2e-3)
+        np.testing.assert_allclose(other[off_ball], floor[off_ball] * (3.0, 2.5, 1.0), rtol=0.01, atol=2e-3)
         all_light = np.multiply(one, (3.3, 2.2, 1.1))  # but for what fades into the backdrop
         np.testing.assert_allclose(floor.max(axis=(0, 1)), all_light, rtol=0.1)
         assert (floor < 1.001 * all_light).all()

@@ -1,11 +1,14 @@
 // The light on the surfaces of solids in a pixel, and the share of it that they cover: of what those drawn later leave,
-// which go over them. What several samples show alike is lit once.
+// which go over them. What several samples show alike is lit once. A pixel that shows several things has the mean of
+// their light on the screen, but that of radiance on what is seen through.
 #include "render/found.glsl"
+#include "render/shown.glsl"
 #include "render/solid_look.glsl"
 
 uniform sampler2D materials;  // of each number, from 1 on, two texels: paint and sheen; emission
 uniform vec3 ray_origin[3], ray_direction[3];  // cells; at the picture's centre, and per x and y of it
 uniform vec2 picture_size;    // pixels
+uniform sampler2D behind;     // the picture so far
 
 out vec4 color_out;
 
@@ -24,7 +27,8 @@ void main() {
     Four four = found();
     vec4 left = meant(four.numbers), others = step(numbers.y - 0.5, four.numbers);
     float all = 4.0 - dot(others, vec4(1.0)), covered = dot(left, vec4(1.0));
-    vec3 sum = vec3(0.0);
+    vec3 sum = vec3(0.0), light = vec3(0.0);
+    float most = 0.0;
     int n = 0;
     do {
         vec4 one = four.surfaces[3];
@@ -48,8 +52,14 @@ void main() {
         up -= direction * (dot(facing, up) / steep);
         vec4 paint = material(number, 0);
         Matter matter = Matter(paint.xyz, paint.w, material(number, 1).xyz);
-        sum += count * solid_look(origin + mean.w * direction, facing, right, up, matter);
+        vec3 look = solid_look(origin + mean.w * direction, facing, right, up, matter);
+        sum += count * look;
+        light += count * shown(look);
+        most = max(most, count);
         left -= alike;
     } while (left != vec4(0.0) && ++n < 4);
-    color_out = covered > 0.0 ? vec4(sum, covered) / all : vec4(0.0);
+    vec4 there = texelFetch(behind, ivec2(gl_FragCoord.xy), 0);
+    if (covered == 0.0) color_out = vec4(0.0);
+    else if (most == 4.0 || covered < all && there.a < 0.999) color_out = vec4(sum, covered) / all;
+    else color_out = vec4(radiance_shown_as((light + (all - covered) * shown(there.rgb)) / all), 1.0);
 }

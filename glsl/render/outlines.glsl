@@ -3,6 +3,7 @@
 // those wholly before the outline and of those wholly behind, in the shares of its samples; the less smoke there is, the
 // less, for then its samples know better.
 #include "lib/turns.glsl"
+#include "render/shown.glsl"
 
 uniform sampler2D picture, clear;  // with the smoke, and before it was drawn
 uniform sampler2D scene_depth;     // one sample a pixel: of things that are drawn over the solids too
@@ -46,8 +47,10 @@ void main() {
     bvec4 before = lessThan(ends, vec4(least(ends) + gap + spanned(here)));
     float share = dot(vec4(before), vec4(0.25));
     if (share == 1.0) discard;
-    // what lies on either side of the outline is told apart halfway in 1/m, as far things are far from all others
-    float a = most(mix(vec4(0.0), ends, before)), b = least(mix(ends, vec4(1e30), before)), apart = 2.0 * a * b / (a + b);
+    // what lies on either side of the outline is told by thirds in 1/m, as far things are far from all others: what is about
+    // halfway, such as floor between a solid and the backdrop, is neither
+    float a = most(mix(vec4(0.0), ends, before)), b = least(mix(ends, vec4(1e30), before));
+    float last_near = 3.0 * a * b / (a + 2.0 * b), first_far = 3.0 * a * b / (2.0 * a + b);
     vec4 near = vec4(0.0), far = vec4(0.0);
     vec2 count = vec2(0.0);
     vec4 smoke = vec4(0.0), all = vec4(1e-20);
@@ -60,15 +63,19 @@ void main() {
         vec4 color = texelFetch(picture, beside, 0), before_it = texelFetch(clear, beside, 0);
         smoke = max(smoke, abs(color - before_it));
         all = max(all, max(color, before_it));
-        if (least(ends) > apart) {
+        if (least(ends) > first_far) {
             far += weight * color;
             count.y += weight;
-        } else if (least(ends) > 0.0 && most(ends) < apart) {
+        } else if (least(ends) > 0.0 && most(ends) < last_near) {
             near += weight * color;
             count.x += weight;
         }
     } while (++n < turns(9));
     if (count.x == 0.0 || count.y == 0.0) discard;
     float there = clamp(most(smoke / all) / FAINT, 0.0, 1.0);
-    color_out = mix(texelFetch(picture, here, 0), mix(far / count.y, near / count.x, share), there);
+    near /= count.x;
+    far /= count.y;
+    vec4 mended = mix(far, near, share);
+    if (mended.a > 0.999) mended.rgb = radiance_shown_as(mix(shown(far.rgb), shown(near.rgb), share));
+    color_out = mix(texelFetch(picture, here, 0), mended, there);
 }

@@ -1,6 +1,7 @@
-// Linear radiance to what a screen shows: a filmic curve (Narkowicz 2015, a fit to ACES within 0.02), sRGB
-// (IEC 61966-2-1), and noise of one step of 8 bits, triangular, that keeps gradients free of bands.
+// Linear radiance to what a screen shows: a filmic curve, sRGB (IEC 61966-2-1), and noise of one step of 8 bits,
+// triangular, that keeps gradients free of bands.
 #include "lib/between.glsl"
+#include "render/filmic.glsl"
 #include "render/noise.glsl"
 #include "render/srgb.glsl"
 
@@ -12,7 +13,7 @@ uniform int alpha;        // 0: none, the picture is opaque; 1: premultiplied; 2
 
 out vec4 color_out;
 
-vec3 filmic(vec3 x) { return clamp(x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14), 0.0, 1.0); }
+vec3 on_screen(vec3 radiance) { return srgb(clamp(filmic(exposure * radiance), 0.0, 1.0)); }
 
 // Noise spread evenly over 0 .. 1 as triangular noise, -1 .. 1: in the same order, so as blue as before.
 float triangular(float noise) {
@@ -23,7 +24,7 @@ float triangular(float noise) {
 void main() {
     vec2 pixel = gl_FragCoord.xy - corner;
     vec4 radiance = between(picture, pixel / size);
-    vec3 color = srgb(filmic(exposure * radiance.rgb));  // as it is over black
+    vec3 color = on_screen(radiance.rgb);  // as it is over black
     color_out = vec4(color + triangular(blue_noise(pixel)) / 255.0, 1.0);
     if (alpha == 0) return;
     color_out = vec4(color, clamp(radiance.a, 0.0, 1.0));
@@ -31,7 +32,7 @@ void main() {
         // Over black it is as bright as there. What hides a share of the picture is that share of a curve, not
         // of its value: hiding more by as much leaves its own colour, and thin edges have no bright rim. Fire,
         // which hides nothing, has to hide a little for its colour to be seen.
-        vec3 alone = srgb(filmic(exposure * radiance.rgb / max(color_out.a, 1e-6)));
+        vec3 alone = on_screen(radiance.rgb / max(color_out.a, 1e-6));
         vec3 share = color / max(alone, 1e-30);
         float shown = max(color_out.a, max(share.r, max(share.g, share.b)));
         color_out = vec4(shown > 0.0 ? color / shown : vec3(0.0), shown);

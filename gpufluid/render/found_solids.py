@@ -19,11 +19,11 @@ from gpufluid.gl.drawing import blend, let_go
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import View
 from gpufluid.render.drawn_solids import DrawnSolids, Part
-from gpufluid.render.frame_targets import FrameTargets, only
+from gpufluid.render.frame_targets import CLEAR, FrameTargets, only
 from gpufluid.render.painter import eye_uniforms, ray_uniforms
 from gpufluid.render.solid_meshes import Placed
 from gpufluid.render.subject import FluidLike
-from gpufluid.render.volume_source import MATERIALS, SURFACES
+from gpufluid.render.volume_source import BEHIND, MATERIALS, SURFACES
 from gpufluid.vectors import Vector
 
 MANY = 1 << 24  # more solids than there are
@@ -74,10 +74,19 @@ class FoundSolids:
         targets.surfaces.use(SURFACES)
         self._write_depths(targets, program, part)
 
-    def light(self, targets: FrameTargets, boxes: Sequence[Solids], view: View, part: Part, lit: Lit) -> None:
+    def light(
+        self,
+        targets: FrameTargets,
+        boxes: Sequence[Solids],
+        view: View,
+        part: Part,
+        exposure: float,
+        lit: Lit,
+    ) -> None:
         """Light what was found in `part` of the picture, and marked there, over what is there.
 
-        lit: sets the light of the box of that number in the program that it gives.
+        exposure: with which it will be shown. lit: sets the light of the box of that number in the program
+            that it gives.
         """
         device, ctx = self.device, self.device.ctx
         assert targets.surfaces is not None and self._materials is not None
@@ -92,18 +101,22 @@ class FoundSolids:
                 "surfaces": SURFACES,
                 "materials": MATERIALS,
                 "numbers": numbers,
+                "behind": BEHIND,
+                "exposure": exposure,
                 "picture_size": targets.size,
                 **ray_uniforms(view, fluid),
                 **eye_uniforms(view, fluid),
             }
+            behind = targets.copy(CLEAR, part)
             with lit(n) as program, only(targets.painted, part):
+                behind.use(BEHIND)
                 targets.surfaces.use(SURFACES)
                 self._materials.use(MATERIALS)
                 give(program, values)
                 blend(ctx, moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA, switches=moderngl.DEPTH_TEST)
                 ctx.depth_func = ">="
                 device.cover(program)
-        for unit in (SURFACES, MATERIALS):
+        for unit in (SURFACES, MATERIALS, BEHIND):
             device.blank().use(unit)
 
     def write_depths(self, targets: FrameTargets, part: Part) -> None:

@@ -199,7 +199,9 @@ class FrameRenderer(Guest):
         if samples is not None:
             with self.volume.timed(scene.fluid, "outlines"):
                 gap = 2.0 * scene.fluid.grid.cell_size
-                self._passes.mend_outlines(targets, samples, solids, gap, view, scene.floor)
+                self._passes.mend_outlines(
+                    targets, samples, solids, gap, view, scene.floor, float(self.exposure)
+                )
         if views is not None:
             hiding = [volume for _, volume in boxes] if scene.smoke.visible else []
             views.draw(scene.camera, targets.scene, targets.depth, opaque=False, smoke=hiding)
@@ -248,7 +250,8 @@ class FrameRenderer(Guest):
         """Return the picture drawn last as linear radiance, float32 [height, width, 4], premultiplied.
 
         Top row first; before exposure and tone map. Over a plate of linear radiance it is
-        ``picture[..., :3] + (1 - picture[..., 3:]) * plate``.
+        ``picture[..., :3] + (1 - picture[..., 3:]) * plate``. A pixel that the outline of a solid crosses has
+        the radiance that is shown as the mean of what lies in it; on nothing, the mean of radiance.
         """
         self._check()
         color = self._targets.color

@@ -28,7 +28,8 @@ class FrameTargets:
     is shown. opaque: has several samples a pixel where the driver has them, else it is scene. samples: the
     depths of all of them, samples_alone: draws into these; None where they cannot be read. no_samples: for a
     sampler that is to read none. surfaces: what opaque draws into holds no colours but surfaces to be lit
-    later, see `FoundSolids`; None: it holds colours. painted: as scene, and writes no depths.
+    later, see `FoundSolids`; None: it holds colours. colors: these, of all samples; None: they cannot be
+    read. painted: as scene, and writes no depths.
 
     Raises GpufluidError where there is no memory for them, and leaves nothing behind.
     """
@@ -74,6 +75,7 @@ class FrameTargets:
         self.opaque = self.scene
         self.samples: moderngl.Texture | None = None
         self.surfaces: moderngl.Texture | None = None
+        self.colors: moderngl.Texture | None = None
         self.smoke = kept(ctx.framebuffer([self.color]))
         self.screen = kept(ctx.framebuffer([self.shown]))
         if samples > 1:
@@ -86,6 +88,8 @@ class FrameTargets:
                 depth = kept(ctx.depth_renderbuffer(size, samples=samples))
             if lit_later(device) and self.samples is not None:
                 color = self.surfaces = kept(ctx.texture(size, 4, samples=samples, dtype="f4"))
+            elif samples == SAMPLES <= ctx.info["GL_MAX_COLOR_TEXTURE_SAMPLES"]:
+                color = self.colors = kept(ctx.texture(size, 4, samples=samples, dtype=self.color.dtype))
             else:
                 color = kept(ctx.renderbuffer(size, 4, samples=samples, dtype=self.color.dtype))
             self.opaque = kept(ctx.framebuffer([color], depth))

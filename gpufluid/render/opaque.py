@@ -22,7 +22,7 @@ from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.shadow_map import ShadowMap
 from gpufluid.render.subject import FluidLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer
-from gpufluid.render.volume_source import DEPTH
+from gpufluid.render.volume_source import DEPTH, SURFACES
 from gpufluid.vectors import Floats, Vector
 from gpufluid.view import Background, Plate
 
@@ -110,10 +110,21 @@ class OpaqueScene:
             pause()
             with only(targets.scene, seen):
                 copy(targets.opaque, targets.scene)
+            if targets.colors is not None:
+                self._resolve(targets, targets.colors, seen, frame.exposure)
             if targets.samples is not None and scene.floor is not None:
                 write_depths(
                     self.device, targets, targets.depth_alone, scene.floor, grid, view, seen, middles=True
                 )
+
+    def _resolve(self, targets: FrameTargets, colors: moderngl.Texture, part: Part, exposure: float) -> None:
+        """Have the pixels of `part` show the mean of their samples, which are those of `colors`."""
+        program = self.device.program_of("resolve", "render/resolve.glsl")
+        give(program, {"samples": SURFACES, "exposure": exposure})
+        colors.use(SURFACES)
+        with only(targets.smoke, part):
+            self.device.cover(program)
+        self.device.blank().use(SURFACES)
 
     def _draw_found(
         self, frame: Frame, boxes: Boxes, shown: Sequence[Solids], seen: Part, pause: Callable[[], None]
@@ -147,7 +158,7 @@ class OpaqueScene:
             def lit(number: int) -> AbstractContextManager[moderngl.Program]:
                 return self._lit(scene, *boxes[number], "solids", "render/found_lit.glsl", shadowed=True)
 
-            self._found.light(targets, shown, view, seen, lit)
+            self._found.light(targets, shown, view, seen, frame.exposure, lit)
         if apart:
             if some:
                 clear(targets.depth_alone)

@@ -59,11 +59,12 @@ class PicturePasses:
         gap: float,
         view: View,
         floor: float | None,
+        exposure: float,
     ) -> None:
         """Give each pixel of `part` that an outline of solids crosses its shares of the smoke on either side.
 
         samples: the depths of all samples of a pixel. gap: metres from which on two are of two things,
-        beyond what the `floor`, that high, spans by itself.
+        beyond what the `floor`, that high, spans by itself. exposure: with which it will be shown.
         """
         device = self.device
         program = device.program_of("outlines", "render/outlines.glsl", macros=device.defines)
@@ -71,6 +72,7 @@ class PicturePasses:
             "depth_scale": view.depth_scale,
             "part": part,
             "gap": gap,
+            "exposure": exposure,
             "floor_depth": floor_depth(view, floor, targets.size),
             "picture": PICTURE,
             "clear": SKY,

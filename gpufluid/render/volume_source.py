@@ -22,7 +22,7 @@ from gpufluid.render.subject import FluidLike
 SCALARS, SOLID, SUN, SKY, DEPTH, COLOR, FLAME, FIRE_TABLE, OTHERS, BLOCKS, GLOW, PICTURE, NOISE = range(13)
 EXTENTS, WHOLES = BLOCKS, GLOW  # where slabs are drawn nobody reads blocks
 SHADOWS = PICTURE  # where the scene is lit nobody reads the picture
-SURFACES, MATERIALS = DEPTH, NOISE  # nor, where solids are, depths and noise
+SURFACES, MATERIALS, BEHIND = DEPTH, NOISE, BLOCKS  # nor, where solids are, depths, noise and blocks
 UNITS = {
     "scalars": SCALARS,
     "shaded": SCALARS,
