@@ -14,7 +14,7 @@ from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import KernelSource
 from gpufluid.grid import Grid
-from gpufluid.kernels import ROWS, SOLID, SOLID_FACES, VELOCITY, WHOLE, Kernel, Slot, Variant
+from gpufluid.kernels import ROWS, SOLID_FACES, VELOCITY, WHOLE, Kernel, Slot, Variant
 
 PRESSURE, DIVERGENCE = Slot("pressure", "cell", 1), Slot("divergence", "cell", 1)
 OPENINGS = Slot("openings", "cell", 1, exact=True)
@@ -53,7 +53,7 @@ UNPACKED: dict[str, Kernel] = {
         solid_reads=(OPENINGS,),
         folder="bench",
     ),
-    "open_neighbours": Kernel("open_neighbours_unpacked", OPENINGS, (SOLID,), folder="bench"),
+    "open_neighbours": Kernel("open_neighbours_unpacked", OPENINGS, (SOLID_FACES,), folder="bench"),
 }
 
 
