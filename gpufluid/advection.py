@@ -16,10 +16,11 @@ REFLECTED = (("face", "earlier"), ("face", "reflected"))  # of a step that refle
 CELLS = {
     "maccormack": (("cell", "forward"),),
     "bfecc": (("cell", "forward"), ("cell", "compensated")),
-    "finite-volume": (("cell", "between axes"),),
+    "finite-volume": (("cell", "between axes"), ("block", "asked"), ("group", "most asked")),
 }
 # those that are written from themselves: forces push the one, the second of three axes carries the other
 IN_PLACE = ("reflected", "between axes")
+MOST_PARTS = 32  # of a step of finite volumes, one after the other
 
 
 def _interpolating(variant: Variant, scheme: str) -> Variant:
@@ -41,8 +42,8 @@ class Advection:
     takes or hides one of the 64 values the sample is the trilinear one, which sees what it can reach.
 
     "finite-volume" carries scalars along one axis after the other, from the first to the last and, the next
-    time, back (Strang 1968), in so many parts of a step that in none the flow crosses more than a cell. What
-    leaves a cell comes into the next one: smoke, fuel and colours are amounts, of which there is always as
+    time, back (Strang 1968), in so many parts of a step that in none a cell is asked for more than it has.
+    What leaves it comes into the next one: smoke, fuel and colours are amounts, of which there is always as
     much. Temperature is a value: fluid keeps its own, however much of it there is. Where a solid moves into
     a cell, what was in it is taken out, and through the face before it comes as much of what is there; cells
     that it leaves are filled with what is beside them.
@@ -64,8 +65,10 @@ class Advection:
         scratch = (*FACES.get(velocity_scheme, ()), *reflected, *CELLS.get(settings.advection, ()))
         for kind, name in scratch:
             kept = before.pop((kind, name), None)
-            buffers = 2 if name in IN_PLACE else 1
-            self._scratch[kind, name] = kept or self.backend.field(f"{name} ({kind}s)", kind, buffers=buffers)
+            buffers, exact = 2 if name in IN_PLACE else 1, kind in ("block", "group")
+            self._scratch[kind, name] = kept or self.backend.field(
+                f"{name} ({kind}s)", kind, buffers=buffers, exact=exact
+            )
         return list(before.values())
 
     @property
@@ -134,7 +137,7 @@ class Advection:
     ) -> None:
         """Carry density, temperature and fuel along the velocity, and let them fade.
 
-        parts: in which no flow crosses more than a cell, for finite volumes.
+        parts: as of `parts`, for finite volumes.
         """
         rules = self.settings
         fading = (math.exp(-rules.density_dissipation * dt), math.exp(-rules.cooling * dt), 1.0)
@@ -160,6 +163,20 @@ class Advection:
             self._transport(dt, variant, (1.0, 1.0, 1.0), fading, 0.0, colors, velocity, parts)
         else:
             self._carry_cells(dt, variant, cells, fading, 0.0, colors, velocity)
+
+    def parts(self, dt: float, variant: Variant, *, velocity: FieldStore) -> int:
+        """In how many parts of `dt`, up to MOST_PARTS, finite volumes ask no cell for more than it has.
+
+        Where the flow has no divergence even smoke then stays even, and no value leaves its bounds.
+        """
+        run, asked = self.backend.kernel, self._scratch["block", "asked"]
+        run("most_asked", variant)(velocity=velocity, asked=asked)
+        if self.backend.grid.many:  # the device finds the most sooner than all blocks are read back
+            most = self._scratch["group", "most asked"]
+            run("largest_speed", variant)(speed=asked, largest=most)
+            asked = most
+        crossed = float(asked.read()[..., 0].max()) * dt / self.backend.grid.cell_size
+        return max(1, math.ceil(min(crossed, MOST_PARTS))) if math.isfinite(crossed) else MOST_PARTS
 
     def uncover(
         self, variant: Variant, cells: Cells, times: int, ambient: float, *, scalars: FieldStore

@@ -561,6 +561,7 @@ KERNELS: dict[str, Kernel] = {
             (SCALARS, VELOCITY),
             ("dt", "ends", "amounts", "keep", "ambient"),
         ),
+        Kernel("most_asked", Slot("asked", "block", exact=True), (VELOCITY,)),
         Kernel("uncover_scalars", SCALARS, (SCALARS, SOLID), ("ambient", "ends")),
         _adds_solid("add_obstacle", SOLID_VELOCITY, "motion"),
         Kernel("cover_scalars", SCALARS, (SCALARS, SOLID), ("left",)),

@@ -38,7 +38,6 @@ from gpufluid.user_forces import Force
 
 LEFT = 0.25  # share of what was in cells that a solid comes into, until it is carried off: see was_fluid.glsl
 BESIDE_SOLIDS = Multigrid(2)  # leaves little of a divergence that changes from cell to cell
-MOST_PARTS = 32  # of a step of finite volumes, one after the other
 FAR = 50  # a dt so many times as long as `cfl` and `max_substeps` have room for is taken for a mistake
 
 
@@ -426,7 +425,7 @@ class Solver:
         u, s, colors, variant = self.velocity, self.scalars, self.colors.field, self.variant
         cells, empty = self.solids.cells, self.empty
         covered, self._covered = self._covered, False
-        parts = self.parts(dt) if self.advection.in_volumes else 1
+        parts = self.advection.parts(dt, variant, velocity=u) if self.advection.in_volumes else 1
         bare = self._uncovered and self.solids.present and self.advection.in_volumes
         if empty.on:
             self.measure_speed()
@@ -512,11 +511,6 @@ class Solver:
         blocks = self._speeds()
         whole = np.linalg.norm(blocks[..., :3], axis=-1) if self.largest is None else blocks[..., 3]
         return float(whole.max())
-
-    def parts(self, dt: float) -> int:
-        """In how many parts of `dt`, up to MOST_PARTS, the flow crosses at most a cell along any axis."""
-        crossed = float(self._speeds()[..., :3].max()) * dt / self.backend.grid.cell_size
-        return max(1, math.ceil(min(crossed, MOST_PARTS))) if math.isfinite(crossed) else MOST_PARTS
 
     def _speeds(self) -> NDArray[np.floating]:
         """The largest speeds of (many) blocks of faces, as they are now, m/s; read once for one velocity."""

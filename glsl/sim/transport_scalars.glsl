@@ -80,21 +80,23 @@ void kernel(ivec3 cell) {
     for (int n = 0; n < 7; ++n) row[n].w = solid ? max(-row[n].w, 0.0) : abs(row[n].w);
 #endif
     bvec2 up = bvec2(flow[1] > 0.0, flow[2] > 0.0);
-    float before = given(row[2].w, flow[0], flow[1]), own = given(row[3].w, flow[1], flow[2]);
+    float before = given(row[2].w, flow[0], flow[1]), here = given(row[3].w, flow[1], flow[2]);
     float after = given(row[4].w, flow[2], flow[3]);
-    float comes = flow[1] * (up.x ? before : own), goes = flow[2] * (up.y ? own : after);
+    float comes = flow[1] * (up.x ? before : here), goes = flow[2] * (up.y ? here : after);
     // next to what holds nothing a parabola ends; from a solid that moves comes what is beside it
     for (int n = 1; n < 4; ++n) {
         if (row[3 - n].w == 0.0) row[3 - n] = row[4 - n];
         if (row[3 + n].w == 0.0) row[3 + n] = row[2 + n];
     }
+    // from here on less what is in the cell: so what is even stays even to the last digit
+    vec3 own = row[3].xyz;
+    for (int n = 0; n < 7; ++n) row[n].xyz -= own;
     vec3 low = on_face(row[1], row[2], row[3], row[4]), high = on_face(row[2], row[3], row[4], row[5]);
     vec3 lower = on_face(row[0], row[1], row[2], row[3]), higher = on_face(row[3], row[4], row[5], row[6]);
     vec3 change = crossing(comes, up.x ? row[2] : row[3], low, up.x ? lower : high);
     change -= crossing(goes, up.y ? row[3] : row[4], high, up.y ? low : higher);
     float left = row[3].w + comes - goes, fluid = max(left, LEAST);
-    vec3 held = row[3].w * row[3].xyz + change;
-    vec3 values = (held + (fluid - left) * (1.0 - amounts) * row[3].xyz) / fluid;
+    vec3 held = left * own + change, values = mix(own + change / fluid, held / fluid, amounts);
     carried_out = ends == 1 ? vec4(faded(mix(values, held, amounts)), 1.0) : vec4(values, fluid);
     if (row[3].w == 0.0) carried_out = vec4(0.0);
 #if COVERED

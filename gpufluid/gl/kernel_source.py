@@ -22,6 +22,7 @@ from gpufluid.layout import JOINED_ROWS, PIECE, STRIP, STRIP_ROWS, FlatLayout
 FEW = 4096
 LONG = {
     "max_speed",
+    "most_asked",
     *(
         f"{verb}_{what}"
         for verb in ("advect", "predict", "correct", "compensate", "finish")

@@ -122,7 +122,7 @@ from gpufluid.reference.sources import (
     emit_velocity,
     ignite,
 )
-from gpufluid.reference.transport import transport_scalars
+from gpufluid.reference.transport import most_asked, transport_scalars
 from gpufluid.reference.walls import (
     close_faces,
     closed_faces,

@@ -8,7 +8,8 @@ from gpufluid.boundaries import Wall
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
 from gpufluid.reference.advection import brought, faded
-from gpufluid.reference.arrays import Array, cells_beside
+from gpufluid.reference.arrays import Array, cells_beside, high_faces, low_faces
+from gpufluid.reference.reductions import largest_of_blocks
 
 LEAST = 0.05  # fluid in a cell: what is divided by less is rounding, and values take the rest from before
 
@@ -113,3 +114,20 @@ def transport_scalars(
         fluid = np.ones_like(fluid)
     out = np.concatenate([values[..., :3], np.where(come[..., None], -fluid, fluid)], -1)
     return np.where(here[..., 3:] == 0.0, 0.0, out)
+
+
+def most_asked(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
+    """What cells in each block are asked for at most between two axes, m/s; first channel."""
+    axes = range(grid.dimensions)
+    low = [low_faces(grid, velocity)[..., axis] for axis in axes]
+    high = [high_faces(grid, velocity, axis, axis) for axis in axes]
+    leaves = [np.maximum(b, 0.0) + np.maximum(-a, 0.0) for a, b in zip(low, high, strict=True)]
+    lost = [b - a for a, b in zip(low, high, strict=True)]
+    asked = [
+        leaves[axis] + sum(lost[before] for before in order[: order.index(axis)])
+        for order in ([*axes], [*axes][::-1])
+        for axis in axes
+    ]
+    extra = [(0, faces - cells) for faces, cells in zip(velocity.shape, grid.cells[::-1], strict=False)]
+    most = np.pad(np.max(asked, 0), extra, mode="edge")  # a block may hold none but the last faces
+    return largest_of_blocks(most[..., None] * [1.0, 0.0, 0.0, 0.0])
