@@ -250,6 +250,7 @@ class Solids:
         self._fields: dict[str, FieldStore] = {}
         self._closable = False  # whether the field of their velocities is that of the voxels
         self._finer: Solids | None = None  # those that these are mirrored from
+        self._mirrored: Cells | None = None  # the `cells` of those when these were made of them last
         self._ways: list[Way] = []  # of all in the step at hand
         self._changes: list[CellBox] | None = []  # see `take_changes`
         self._beside: dict[tuple[Shape, bytes], bool] = {}  # of what stood still at the last look
@@ -363,8 +364,10 @@ class Solids:
     def mirror(self, finer: Solids) -> None:
         """Be what `finer` holds, of the same box in cells half as large."""
         self._finer, voxels = finer, finer._state.voxels
-        if [v.told(True) for v in voxels] != [v.told(True) for v in self._state.voxels]:
-            self._state.voxels = voxels
+        if finer.present and not finer._closable:
+            finer._voxelize(voxels)
+        if self._mirrored is not finer.cells:
+            self._mirrored, self._state.voxels = finer.cells, voxels
             if voxels:
                 self._restrict(finer)
             else:

@@ -365,21 +365,48 @@ def test_it_goes_on_to_the_same_bits(backend: str, tmp_path: Path) -> None:
             assert bits(whole) == last
 
 
-def test_a_step_given_up_leaves_nothing() -> None:
-    """Not on the coarse grid either: the next one is that of a fluid which never began it."""
+@pytest.mark.parametrize("rests", [False, True])
+def test_a_step_given_up_leaves_nothing(rests: bool) -> None:
+    """Not on the coarse grid either: the next one is that of a fluid which never began it.
+
+    rests: where solids stand as before the fine ones are not voxelized again, and the coarse ones are made
+        of them.
+    """
     with busy("open", "auto") as fluid, busy("open", "auto") as twin:
         for one in (fluid, twin):
             drive(one, 2)
+            one.step(0.05)
+        there, before = fluid.obstacles[0].position, fluid.time
         fluid.obstacles[0].position = (1.1, 0.5, 0.6)
-        for _ in range(5):
+        coarse = fluid._solver.flow.solids
+        known = coarse.cells["solid"].read()
+        while np.array_equal(coarse.cells["solid"].read(), known):
             assert not fluid.advance(0.05, 1e-3)
-        before = fluid.time
         fluid._stepper.drop()
         assert fluid.time == before
         for one in (fluid, twin):
-            one.obstacles[0].position = (0.62, 1.0, 0.6)
+            one.obstacles[0].position = there if rests else (0.62, 1.0, 0.6)
             one.step(0.05)
         assert bits(fluid) == bits(twin)
+
+
+@pytest.mark.parametrize("backend", EVERYWHERE)
+def test_a_look_at_solids_elsewhere_leaves_nothing(backend: str) -> None:
+    """Not where sides change meanwhile: the coarse faces were closed by solids as they stood at the look."""
+    found = []
+    for looks in (False, True):
+        rules = gf.Settings(coarse_velocity=True, buoyancy=0.0, pressure=gf.Jacobi(4))
+        with gf.Fluid(Grid((16, 12, 8), 0.1), SIDES["changing"], rules, backend) as fluid:
+            ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.25), (0.5, 0.6, 0.4)))
+            fluid.step(0.05)
+            if looks:
+                ball.position = (1.1, 0.6, 0.4)
+                assert fluid.solid.read()[4, 6, 11] == 1.0
+            fluid.boundaries = fluid.boundaries.but(left=gf.Inflow((2.0, 0.0, 0.0)))
+            ball.position = (0.5, 0.6, 0.4)
+            fluid.step(0.05)
+            found.append(fluid.velocity.read())
+    np.testing.assert_array_equal(*found)
 
 
 @pytest.mark.parametrize("shift", [(2, 0, 0), (3, -1, 1)])

@@ -252,3 +252,29 @@ def test_the_outline_of_what_is_bright_has_no_steps(
     off, steps = ((shown(picture, EXPOSURE) - light)[crossed] for picture in (pictures[0], radiance))
     assert crossed.sum() > 50 and steps.mean() > 0.15
     assert abs(off.mean()) < 0.1 * steps.mean() and np.abs(off).mean() < 0.6 * steps.mean()
+
+
+@pytest.mark.parametrize("found", [False, True])
+def test_outlines_lie_between_what_they_part_at_any_exposure(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, found: bool
+) -> None:
+    """Also where all of it is shown as white, or as black, and where the exposure is no single float."""
+    monkeypatch.setattr(frame_targets, "lit_later", lambda device: found)
+    fluid, glow, turned = (
+        gf.Fluid(gf.Grid((16, 16, 16), 1 / 16), ctx=ctx),
+        (20.0, 9.0, 4.0),
+        (0.1, 0.2, 0.3, 0.9),
+    )
+    fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.5, 0.4, 0.3)), (0.5, 0.5, 0.5), turned, emission=glow))
+    scene = gf.Scene(fluid, camera=CAMERA, light=gf.Light(color=(0.0, 0.0, 0.0), ambient=(0.0, 0.0, 0.0)))
+    behind, pictures = np.array((2.0, 3.0, 5.0)), []
+    for exposure in (1e-5, 1e-9, 1e-50, 1e9):
+        with FrameRenderer(ctx, (80, 60), exposure=exposure, background=tuple(behind)) as frames:
+            frames.draw(scene)
+            pictures.append(frames.read_hdr()[..., :3])
+    scene.release()
+    for picture in pictures:
+        assert (picture >= 0.999 * np.minimum(glow, behind)).all()
+        assert (picture <= 1.001 * np.maximum(glow, behind)).all()
+    np.testing.assert_allclose(pictures[1], pictures[0], rtol=0.01)
+    assert ((pictures[0][..., 0] > 2.1) & (pictures[0][..., 0] < 19.9)).sum() > 30

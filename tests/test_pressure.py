@@ -716,6 +716,19 @@ def test_half_precision_stays_finite(solver: Any) -> None:
         assert np.abs(fluid.velocity.read()).max() < 20.0
 
 
+@pytest.mark.parametrize("conjugate_first", [False, True])
+def test_half_precision_takes_one_solver_after_another(conjugate_first: bool) -> None:
+    """Multigrid takes the grid above its own to be in half floats, conjugate gradients in single ones."""
+    solvers: list[Any] = [gf.Multigrid(20), gf.ConjugateGradient(20)]
+    with noisy((12, 12, 12), solvers[conjugate_first], "auto", SIDES["open top"], precision="half") as fluid:
+        start = rms(fluid.divergence.read())
+        fluid.project()
+        fluid.settings = fluid.settings.but(pressure=solvers[not conjugate_first])
+        fluid.velocity.write(fluid.velocity.read() + np.random.default_rng(4).normal(size=(13, 13, 13, 3)))
+        fluid.project()
+        assert rms(fluid.divergence.read()) < 0.02 * start
+
+
 @pytest.mark.parametrize(
     ("backend", "steps"), [("numpy", 10), ("auto", 30), pytest.param("numpy", 50, marks=pytest.mark.soak)]
 )

@@ -28,6 +28,8 @@ void main() {
     vec4 left = meant(four.numbers), others = step(numbers.y - 0.5, four.numbers);
     float all = 4.0 - dot(others, vec4(1.0)), covered = dot(left, vec4(1.0));
     vec3 sum = vec3(0.0), light = vec3(0.0);
+    vec4 there = texelFetch(behind, ivec2(gl_FragCoord.xy), 0);
+    vec3 low = covered < all ? there.rgb : vec3(1e30), high = covered < all ? there.rgb : vec3(0.0);
     float most = 0.0;
     int n = 0;
     do {
@@ -55,11 +57,12 @@ void main() {
         vec3 look = solid_look(origin + mean.w * direction, facing, right, up, matter);
         sum += count * look;
         light += count * shown(look);
+        low = min(low, look);
+        high = max(high, look);
         most = max(most, count);
         left -= alike;
     } while (left != vec4(0.0) && ++n < 4);
-    vec4 there = texelFetch(behind, ivec2(gl_FragCoord.xy), 0);
     if (covered == 0.0) color_out = vec4(0.0);
     else if (most == 4.0 || covered < all && there.a < 0.999) color_out = vec4(sum, covered) / all;
-    else color_out = vec4(radiance_shown_as((light + (all - covered) * shown(there.rgb)) / all), 1.0);
+    else color_out = vec4(radiance_shown_as((light + (all - covered) * shown(there.rgb)) / all, low, high), 1.0);
 }

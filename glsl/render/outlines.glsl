@@ -76,6 +76,9 @@ void main() {
     near /= count.x;
     far /= count.y;
     vec4 mended = mix(far, near, share);
-    if (mended.a > 0.999) mended.rgb = radiance_shown_as(mix(shown(far.rgb), shown(near.rgb), share));
+    if (mended.a > 0.999) {
+        vec3 light = mix(shown(far.rgb), shown(near.rgb), share);
+        mended.rgb = radiance_shown_as(light, min(far.rgb, near.rgb), max(far.rgb, near.rgb));
+    }
     color_out = mix(texelFetch(picture, here, 0), mended, there);
 }

@@ -9,15 +9,17 @@ out vec4 color_out;
 void main() {
     ivec2 here = ivec2(gl_FragCoord.xy);
     vec4 first = texelFetch(samples, here, 0), mean = first;
-    vec3 light = shown(first.rgb);
+    vec3 light = shown(first.rgb), low = first.rgb, high = first.rgb;
     bool alike = true;
     for (int n = 1; n < 4; ++n) {
         vec4 one = texelFetch(samples, here, n);
         alike = alike && one == first;
         mean += one;
         light += shown(one.rgb);
+        low = min(low, one.rgb);
+        high = max(high, one.rgb);
     }
     if (alike) discard;
     mean *= 0.25;
-    color_out = mean.a < 0.999 ? mean : vec4(radiance_shown_as(0.25 * light), 1.0);
+    color_out = mean.a < 0.999 ? mean : vec4(radiance_shown_as(0.25 * light, low, high), 1.0);
 }

@@ -7,5 +7,8 @@ uniform float exposure;
 
 vec3 shown(vec3 radiance) { return filmic(exposure * radiance); }
 
-// Rounded by more, the brighter it is: it stays below the largest half float.
-vec3 radiance_shown_as(vec3 light) { return min(unfilmic(light) / exposure, 6e4); }
+// What all lies between `low` and `high`. Of what is so bright or so dark that it is shown as the same, their light alone
+// would not tell it.
+vec3 radiance_shown_as(vec3 light, vec3 low, vec3 high) {
+    return clamp(unfilmic(light) / max(exposure, 1e-30), low, high);
+}

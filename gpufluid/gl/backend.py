@@ -168,6 +168,7 @@ class GLBackend:
             return self
         if self._single is None:
             self._single = self._sharing(self.grid.local)
+            self._single.layouts = self.layouts  # multigrid's grids below are those of whoever asked first
         return self._single
 
     def strips(self) -> Strips:
