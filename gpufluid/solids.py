@@ -569,18 +569,20 @@ class Solids:
 
     def _make_fields(self) -> None:
         """Make the fields of solids that are missing."""
-        make = self.backend.field
+        make, mirrored = self.backend.field, self._finer is not None
+        drawn = 1 if mirrored else 2  # textures of what each solid is added to, or all are made at once
         if not self._fields:
             self._fields = {
                 "solid": make("solid", "cell", 1, buffers=1),
-                "solid_velocity": make("solid_velocity", "cell"),
-                "winding": make("winding", "octet", buffers=1, exact=True),
-                "solid_faces": make("solid_faces", "face", buffers=1 if self._finer is None else 2),
+                "solid_velocity": make("solid_velocity", "cell", buffers=drawn),
+                "solid_faces": make("solid_faces", "face", buffers=2 if mirrored else 1),
                 "openings": make("openings", "pack", 1, buffers=1, exact=True),
             }
+            if not mirrored:
+                self._fields["winding"] = make("winding", "octet", buffers=1, exact=True)
         fields, state = self._fields, self._state
         if (state.heats or state.slips) and "marks" not in fields:
-            fields["marks"] = make("marks", "cell")
+            fields["marks"] = make("marks", "cell", buffers=drawn)
         if state.slips and "slip_faces" not in fields:
             fields["slip_faces"] = make("slip_faces", "face", buffers=1)
 
