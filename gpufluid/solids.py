@@ -625,11 +625,8 @@ class Solids:
     def _finish(self) -> None:
         """Let the other fields be those of what `solid_velocity` and `marks` hold."""
         self._close_faces()
-        run, fields, variant = (
-            self.backend.kernel,
-            self._fields,
-            Variant(solids=True, boundaries=self.boundaries),
-        )
+        variant = Variant(solids=True, boundaries=self.boundaries)
+        run, fields = self.backend.kernel, self._fields
         run("find_solid", variant)(solid=fields["solid"], solid_velocity=fields["solid_velocity"])
         run("open_neighbours", variant)(solid_faces=fields["solid_faces"], openings=fields["openings"])
         self._hand_out()

@@ -226,20 +226,22 @@ def test_a_long_step_is_split(solved: bool) -> None:
 
 @pytest.mark.parametrize("backend", EVERYWHERE)
 def test_of_many_cells_the_device_finds_the_fastest(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And adds up what conjugate gradients ask for; else all blocks and rows are read."""
-    speeds, left = [], []
+    """And what finite volumes ask for at most; it adds up what conjugate gradients do. Else all is read."""
+    speeds, parts, left = [], [], []
     for many in (1, 1 << 20):
         monkeypatch.setattr(grid, "MANY", many)
         rng = np.random.default_rng(1)
-        rules = gf.Settings(pressure=gf.ConjugateGradient(6))
+        rules = gf.Settings(advection="finite-volume", pressure=gf.ConjugateGradient(6))
         with gf.Fluid(gf.Grid(CELLS, 0.1), settings=rules, backend=backend) as fluid:
             fluid.velocity.write(rng.normal(size=(9, 13, 11, 3)))
             solver = fluid._solver
             speeds.append(solver.max_speed())
+            parts.append(solver.advection.parts(0.1, solver.variant, velocity=solver.velocity))
             assert (solver.largest is not None) == (many == 1)
             fluid.project()
             left.append(fluid.velocity.read())
     assert speeds[0] == pytest.approx(speeds[1], rel=1e-6) and speeds[0] > 3.0
+    assert parts[0] == parts[1] > speeds[0]
     np.testing.assert_allclose(left[0], left[1], atol=5e-6)
 
 
