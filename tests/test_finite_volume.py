@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sharing import COMPUTED, EVERYWHERE, by_turns
+from sharing import COMPUTED, DRAWN, EVERYWHERE, by_turns
 
 import gpufluid as gf
 from gpufluid import reference
@@ -223,13 +223,14 @@ def test_what_turns_stays_as_it_is(cells_a_step: float, backend: str) -> None:
     assert end.min() >= -1e-9 and end.max() < 1.0 + 1e-5
 
 
-def test_a_plume_passes_on_what_is_emitted() -> None:
+@pytest.mark.parametrize("backend", DRAWN)
+def test_a_plume_passes_on_what_is_emitted(backend: str) -> None:
     """A rising stream of smoke, 6 cells wide where it begins: at each height as much goes by as comes in."""
     cells, h, dt = (16, 32, 16), 1.0 / 16, 1.0 / 30
     sides = OPEN.but(bottom=gf.Wall("free"))
     rules = gf.Settings(buoyancy=4.0, advection="finite-volume", pressure=gf.Multigrid(2))
     passing = np.zeros(cells[1])
-    with gf.Fluid(gf.Grid(cells, h), sides, rules, "fragment") as fluid:
+    with gf.Fluid(gf.Grid(cells, h), sides, rules, backend) as fluid:
         fluid.emitters.add(
             gf.Emitter(gf.Sphere((0.5, 0.3, 0.5), 0.2), density=3.0, temperature=1.0, falloff=0.05)
         )

@@ -123,7 +123,7 @@ def measure() -> Case:
     def draw(path: Path) -> None:
         from drawing import Sheet
 
-        sheet = Sheet(3, size=(10.8, 3.8))
+        sheet = Sheet(3, size=(10.8, 4.0))
         for axes, (ratio, swung) in zip(sheet.axes, pictures.items(), strict=True):
             strength = np.abs(swung)
             axes.imshow(strength, origin="lower", extent=(-0.5, 0.5, -0.5, 0.5), cmap="magma",
