@@ -12,6 +12,7 @@ from typing import Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import fencing
+import khronos
 import moderngl
 import numpy as np
 import pytest
@@ -50,6 +51,7 @@ settings.load_profile("busy")
 
 uniforms.install()  # before anything imports gpufluid.render
 fencing.install()
+khronos.install()
 
 _shared: list[moderngl.Context] = []
 
@@ -131,6 +133,13 @@ def opengl_has_nothing_to_say() -> Iterator[None]:
     current = bool(_shared) and guard_of(_shared[0]).handle == current_context()
     said = take(_shared[0] if current else None)
     assert not said, said
+
+
+@pytest.fixture(scope="module", autouse=True)
+def every_shader_is_glsl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What the tests of a module compile is GLSL to Khronos' compiler too, where that is installed."""
+    yield
+    khronos.check(tmp_path_factory.mktemp("shaders"))
 
 
 @pytest.fixture

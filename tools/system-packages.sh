@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes sure this machine has what pip cannot install: tools/system-packages.sh [venv] [gl] [xvfb] [qt] [vdb]
+# Makes sure this machine has what pip cannot install: tools/system-packages.sh [venv] [gl] [xvfb] [qt] [vdb] [glsl]
 # Where everything is there it does nothing; else it asks apt, or says in one line what to install.
 set -eu
 python=${PYTHON:-python3}
@@ -28,6 +28,8 @@ has() {
         # Reads OpenVDB files back, for tests: a package of the system's own Python only.
         [ "$(uname -s)" != Linux ] || /usr/bin/python3 -c 'import numpy, pyopenvdb' 2>/dev/null
         ;;
+    # Khronos' reference compiler of GLSL, to which tests hold the shaders.
+    glsl) [ "$(uname -s)" != Linux ] || command -v glslangValidator >/dev/null 2>&1 ;;
     *) echo "tools/system-packages.sh: no such need: $1" >&2 && exit 2 ;;
     esac
 }
@@ -43,6 +45,7 @@ packages_of() {
             libxcb-shape0 libxcb-xkb1 libxkbcommon-x11-0 libdbus-1-3 libfontconfig1 libglib2.0-0
         ;;
     vdb) echo python3-openvdb python3-numpy ;;
+    glsl) echo glslang-tools ;;
     esac
 }
 
