@@ -80,14 +80,18 @@ def periods_of(grid: Grid, variant: Variant) -> tuple[int, ...]:
     return tuple(grid.cells[a] if sides.periodic(a) and a < grid.dimensions else 0 for a in range(3))
 
 
+@lru_cache(maxsize=64)
 def centers_of(grid: Grid, face_axis: int | None = None) -> Places:
-    """Places of the cell centres, [nz, ny, nx], or of the faces along one axis, one more along it."""
+    """Places of the cell centres, [nz, ny, nx], or of the faces along one axis, one more along it.
+
+    Views of three lines, to be read only.
+    """
     shape = grid.cells[::-1] if face_axis is None else face_count(grid, face_axis)
-    z, y, x = np.meshgrid(*(np.arange(n) + 0.5 for n in shape), indexing="ij")
-    places = [x, y, z]
+    lines = [np.arange(n) + 0.5 for n in shape]
     if face_axis is not None:
-        places[face_axis] = places[face_axis] - 0.5
-    return places[0], places[1], places[2]
+        lines[2 - face_axis] -= 0.5
+    z, y, x = (np.broadcast_to(line, shape) for line in np.ix_(*lines))
+    return x, y, z
 
 
 def face_places(grid: Grid, variant: Variant, axis: int) -> Places:

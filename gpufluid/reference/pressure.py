@@ -210,7 +210,9 @@ def _balanced_rooms(grid: Grid, divergence: Array, weights: Array) -> Array:
     """`divergence` less its mean in each room of a coarse grid that no face leads out of."""
     out = divergence.copy()
     room = np.arange(float(out.size)).reshape(out.shape[:3])
-    for _ in range(out.size):
+    before = np.zeros_like(room)
+    while (room != before).any():  # the least number spreads through each
+        before = room
         for axis in range(3):
             joined, a = weights[..., axis] > 0.0, 2 - axis
             least = np.where(joined, np.minimum(room, rolled(room, -1, a)), room)

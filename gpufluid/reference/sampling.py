@@ -21,33 +21,39 @@ REACH = 4.0  # of a limiter, as in within_reach.glsl
 
 def trilinear(
     values: Array, place: Places, periods: tuple[int, ...] = (0, 0, 0)
-) -> tuple[Array, list[Array], list[Array], list[Array]]:
-    """Trilinear `values` [z, y, x, ...] at `place` (x, y, z, from 0); the eight round it, weights, shares.
+) -> tuple[Array, list[Array], list[Array]]:
+    """Trilinear `values` [z, y, x, ...] at `place` (x, y, z, from 0); the eight round it, and shares.
 
     periods: cells after which the values repeat along (x, y, z), 0 where they do not.
     """
-    ends, parts, share, stride = [], [], [], 1  # of each axis: the indices and the weights of low and high
+    share, stride = [], 1
+    at: list[tuple[int, Any]] = [(0, 0)]  # of each of the eight: where its values begin, and the index there
     for axis in range(3):
         n, period = values.shape[2 - axis], periods[axis]
         q = place[axis] % period if period else np.minimum(np.maximum(place[axis], 0), n - 1)
-        low = np.floor(q).astype(int)
-        if not period:
-            low = np.minimum(low, max(n - 2, 0))
-        high = (low + 1) % period if period else np.minimum(low + 1, n - 1)
+        low = np.floor(q) if period else np.minimum(np.floor(q), max(n - 2, 0))
         share.append(q - low)
-        parts.append((1.0 - share[-1], share[-1]))
-        ends.append((stride * (low % period if period else low), stride * high))
+        first = low.astype(int)
+        if period:
+            ends = [(0, stride * (first % period)), (0, stride * ((first + 1) % period))]
+        else:  # the next one lies as far on in all places: the same index, among values that begin there
+            ends = [(0, stride * first), (stride * min(n - 1, 1), stride * first)]
+        at = [(begin + start, index + along) for start, along in ends for begin, index in at]
         stride *= n
     flat = values.reshape(stride, *values.shape[3:])  # one index finds a value sooner than three
-    index = [x + y for y in ends[1] for x in ends[0]]
-    weights = [x * y for y in parts[1] for x in parts[0]]
-    index, weights = [xy + z for z in ends[2] for xy in index], [xy * z for z in parts[2] for xy in weights]
-    # what is no number has no index: it takes any value, with a weight that is none either
-    taken = [flat.take(each, axis=0, mode="clip") for each in index]
-    total = np.zeros(taken[0].shape)
-    for weight, value in zip(weights, taken, strict=True):
-        total += (weight[..., None] if values.ndim > 3 else weight) * value
-    return total, taken, weights, share
+    # what is no number has no index: it takes any value, with a share that is none either
+    taken = [flat[begin:].take(index, axis=0, mode="clip") for begin, index in at]
+    mixed = taken
+    for part in share:
+        part = part[..., None] if values.ndim > 3 else part
+        mixed = [low + part * (high - low) for low, high in zip(mixed[::2], mixed[1::2], strict=True)]
+    return mixed[0], taken, share
+
+
+def _of_eight(ends: list[tuple[Array, Array]]) -> list[Array]:
+    """The product for each of the eight round a place, of one of the two `ends` of each axis."""
+    square = [x * y for y in ends[1] for x in ends[0]]
+    return [xy * z for z in ends[2] for xy in square]
 
 
 def _walls_beside(grid: Grid, variant: Variant, place: Places, axis: int) -> list[tuple[int, Array, float]]:
@@ -68,8 +74,9 @@ def _reached(share: list[Array]) -> list[Array]:
     All the way, but for values that next to nothing of the sample is made of: rounding decides on which side
     of a value a place beside it lies.
     """
-    ends = [(np.minimum(REACH * (1.0 - part), 1.0), np.minimum(REACH * part, 1.0)) for part in share]
-    return [x * y * z for z in ends[2] for y in ends[1] for x in ends[0]]
+    return _of_eight(
+        [(np.minimum(REACH * (1.0 - part), 1.0), np.minimum(REACH * part, 1.0)) for part in share]
+    )
 
 
 def _round_component(
@@ -78,24 +85,23 @@ def _round_component(
     """Velocity component `axis` at `place` (cells), as if no wall were near, the eight round it, shares."""
     z, y, x = face_count(grid, axis)
     q = tuple(place[a] - (0.0 if a == axis else 0.5) for a in range(3))
-    value, taken, _, share = trilinear(
-        velocity[:z, :y, :x, axis], (q[0], q[1], q[2]), periods_of(grid, variant)
-    )
-    return value, taken, share
+    return trilinear(velocity[:z, :y, :x, axis], (q[0], q[1], q[2]), periods_of(grid, variant))
 
 
 def _slowed(value: Array, walls: list[tuple[int, Array, float]]) -> Array:
     """`value`, of the fluid alone, as the no-slip `walls` beside it leave it.
 
-    Along an edge the mean of one wall behind the other and the reverse: there neither goes before the other.
+    Along an edge the mean of one wall behind the other and the reverse: there neither goes before the other,
+    which is of no account where all are at rest.
     """
+    kept = [(across, np.clip(2.0 * distance, 0.0, 1.0), wall) for across, distance, wall in walls]
     behind = []
-    for axes in ((0, 1, 2), (2, 1, 0)):
+    for axes in ((0, 1, 2), (2, 1, 0)) if any(wall for _, _, wall in walls) else ((0, 1, 2),):
         slowed = value
-        for _, distance, wall in sorted(walls, key=lambda wall: axes[wall[0]]):
-            slowed = wall + (slowed - wall) * np.clip(2.0 * distance, 0.0, 1.0)
+        for _, share, wall in sorted(kept, key=lambda each: axes[each[0]]):
+            slowed = wall + (slowed - wall) * share if wall else slowed * share
         behind.append(slowed)
-    return np.asarray(0.5 * (behind[0] + behind[1]))
+    return np.asarray(0.5 * (behind[0] + behind[-1]))
 
 
 def sample_component(grid: Grid, variant: Variant, velocity: Array, place: Places, axis: int) -> Array:
@@ -168,8 +174,8 @@ def _round_cells(
     counts: the share of fluid above which a cell does.
     """
     shifted = place[0] - 0.5, place[1] - 0.5, place[2] - 0.5
-    mean, corners, weights, share = trilinear(values, shifted, periods_of(grid, variant))
-    taken = np.stack(corners)
+    mean, corners, share = trilinear(values, shifted, periods_of(grid, variant))
+    taken, weights = np.stack(corners), _of_eight([(1.0 - part, part) for part in share])
     seen: Any = True
     if variant.solids:
         seen = _reachable(taken[..., 3] > counts, [part >= 0.5 for part in share])[..., None]
@@ -346,9 +352,23 @@ def trace(
 
 def face_velocity(grid: Grid, variant: Variant, velocity: Array, axis: int) -> Places:
     """The whole velocity at the faces along `axis`: the mean of the four nearest for the others."""
-    place = centers_of(grid, axis)
-    x, y, z = (sample_component(grid, variant, velocity, place, a) for a in range(3))
-    return x, y, z
+    place, periods, n = centers_of(grid, axis), periods_of(grid, variant), grid.cells[axis]
+    faces = np.arange(n + 1)
+    low, high = np.maximum(faces - 1, 0), np.minimum(faces, n - 1)  # the cells beside each
+    if periods[axis]:
+        low, high = (faces - 1) % n, faces % n
+    parts = [np.zeros(place[0].shape)] * 3
+    for component in range(grid.dimensions):
+        values = on_faces(grid, velocity, component)
+        if component == axis:
+            values = values.take(high, 2 - axis) if periods[axis] else values
+        else:
+            count = grid.cells[component]
+            ends = np.arange(count), np.arange(1, count + 1) % (periods[component] or count + 1)
+            centers = values.take(ends[0], 2 - component) + values.take(ends[1], 2 - component)
+            values = 0.25 * (centers.take(low, 2 - axis) + centers.take(high, 2 - axis))
+        parts[component] = _slowed(values, _walls_beside(grid, variant, place, component))
+    return parts[0], parts[1], parts[2]
 
 
 def _inside_box(grid: Grid, place: Places) -> NDArray[np.bool_]:
