@@ -50,7 +50,8 @@ def fog(grid: gf.Grid) -> Floats:
     for a, b, c, phase in np.random.default_rng(7).normal(size=(48, 4)) * (11.0, 9.0, 11.0, 9.0):
         wisps += np.sin(a * x + b * y + c * z + phase) / 5.0
     low = np.exp(-((y / (0.34 + 0.16 * wisps).clip(0.1)) ** 3))
-    ends = 1.5 * (2.0 * x / LENGTH - 1.0) ** 4  # it thins out towards both
+    off_center = (2.0 * x / LENGTH - 1.0) ** 2 + 0.7 * (2.0 * z / grid.size[2] - 1.0) ** 2
+    ends = 1.6 * off_center**2  # it thins out all round
     return np.asarray(low * np.clip(0.45 + 0.8 * wisps - ends, 0.0, 2.0))
 
 
