@@ -36,7 +36,7 @@ from gpufluid.solvers import FFT, Multigrid
 from gpufluid.sources import Emitter
 from gpufluid.user_forces import Force
 
-LEFT = 0.25  # share of what was in cells that a solid comes into, until it is carried off: see was_fluid.glsl
+KEPT = 0.25  # share of what was in cells that a solid comes into, until it is carried off: see was_fluid.glsl
 BESIDE_SOLIDS = Multigrid(2)  # leaves little of a divergence that changes from cell to cell
 FAR = 50  # a dt so many times as long as `cfl` and `max_substeps` have room for is taken for a mistake
 
@@ -87,7 +87,7 @@ class Solver:
         self.diffusion = Diffusion(backend, own, boundaries)
         self.projection = Projection(backend, settings)
         self.empty = EmptySpace(backend, settings, boundaries)
-        self._covered = False  # whether cells that solids came into still hold `LEFT` of what was there
+        self._covered = False  # whether cells that solids came into still hold `KEPT` of what was there
         self._uncovered = False  # whether solids may have left cells that hold nothing yet
         self._measured = -1  # the version of the velocity whose largest speeds were found last
         self._read = -2, np.zeros(0, np.float32)  # that whose speeds were read back last, and these
@@ -218,8 +218,8 @@ class Solver:
         if self.coarse is not None:
             self.coarse.diffusion.check(dt, solids=bool(obstacles))
         self.solids.update(obstacles, dt)
-        if self.solids.left:
-            self.fill_left()
+        if self.solids.vacated:
+            self.fill_vacated()
         if not self.solids.pushing:
             self.let_slip()
         count, grid = self.substeps(dt), self.backend.grid
@@ -242,19 +242,19 @@ class Solver:
                 self.solids.on_way = False
         return count
 
-    def cover(self, left: float = 0.0) -> None:
+    def cover(self, kept: float = 0.0) -> None:
         """Leave nothing where solids are: it must not be seen from the other side of them.
 
-        left: the share that stays of what was in cells they have just come into: in `carry_scalars` the fluid
+        kept: the share that stays of what was in cells they have just come into: in `carry_scalars` the fluid
             before them takes it along. It is 0 for solids that were put there and push nothing on.
         """
         if self.solids.present:
-            self._leave(left)
+            self._keep(kept)
         self.solids.were_covered()
-        self._covered, self._uncovered = left > 0.0, self.solids.present
+        self._covered, self._uncovered = kept > 0.0, self.solids.present
 
-    def _leave(self, share: float) -> None:
-        """Leave a share of what is in solids."""
+    def _keep(self, share: float) -> None:
+        """Keep a share of what is in solids."""
         run = self.backend.kernel("cover_scalars", self.variant)
         for carried in (self.scalars, self.colors.field):
             if carried is not None:
@@ -265,9 +265,9 @@ class Solver:
         if self.settings.solve_velocity and self.coarse is None:
             self.solids.slip(self.variant, velocity=self.velocity)
 
-    def fill_left(self) -> None:
-        """Fill with air what the last solid left: scalars are carried for no time, as if one were there."""
-        cells = self.solids.take_left()
+    def fill_vacated(self) -> None:
+        """Fill the last solid's cells with air: scalars are carried for no time, as if one were there."""
+        cells = self.solids.take_vacated()
         scalars, colors, u = self.scalars, self.colors.field, self.velocity
         variant, color_variant = replace(self.variant, solids=True), replace(self.color_variant, solids=True)
         if self.advection.in_volumes:
@@ -364,8 +364,8 @@ class Solver:
         u = self.velocity if moving and coarse is None else None
         reach, changes = Reach(self.backend.grid, variant.boundaries), self.solids.take_changes()
         with self.empty.emitting(changes, emitters, reach, s, colors, *self.fire.fields):
-            if self.solids.uncovered:
-                self.cover(LEFT if self.solids.pushing else 0.0)
+            if self.solids.to_cover:
+                self.cover(KEPT if self.solids.pushing else 0.0)
             self.emission.emit(
                 emitters, reach, dt, time, variant, faces, velocity=u, scalars=s, colors=colors
             )
@@ -441,7 +441,7 @@ class Solver:
                 kind = replace(self.color_variant, covered=covered)
                 self.advection.carry_colors(dt, kind, cells, colors=colors, velocity=u, parts=parts)
             if covered and self.advection.in_volumes:
-                self._leave(0.0)
+                self._keep(0.0)
         self.advection.turn = 1 - self.advection.turn
         self._uncovered = False
         self.diffusion.diffuse_scalars(dt, variant, scalars=s)
@@ -492,7 +492,7 @@ class Solver:
         self.fire.scroll((i, j, k), variant)
         self.projection.scroll((i, j, k), variant)
         self.empty.forget()
-        if self.solids.uncovered:
+        if self.solids.to_cover:
             self.cover()
 
     def check_scroll(self, axis: int) -> None:
