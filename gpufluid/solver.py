@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid import coarse_velocity
 from gpufluid.advection import Advection
 from gpufluid.arguments import Cells, FacesAndCells, Swelling
 from gpufluid.backend import Backend, FieldStore, release
@@ -26,7 +25,7 @@ from gpufluid.errors import GpufluidError, warn
 from gpufluid.fire import Fire
 from gpufluid.forces import Forces
 from gpufluid.fourier import check_box, refuse_obstacle
-from gpufluid.grid import AXES
+from gpufluid.grid import AXES, Grid
 from gpufluid.kernels import Variant
 from gpufluid.obstacles import Obstacle
 from gpufluid.pressure import Projection
@@ -52,19 +51,32 @@ def variant_of(settings: Settings, boundaries: Boundaries, solids: bool) -> Vari
     return _variant(solids, settings.trace, settings.limiter, settings.sampler, boundaries)
 
 
+def _fine_settings(settings: Settings) -> Settings:
+    """What the stages on the fine grid go by: with a coarse velocity they only carry scalars along it."""
+    return settings.but(solve_velocity=False) if settings.coarse_velocity else settings
+
+
+def _coarse_settings(settings: Settings) -> Settings:
+    """What a `CoarseSolver` goes by: it carries no scalars."""
+    scheme = settings.velocity_scheme
+    return settings.but(
+        coarse_velocity=False, advection="semi-lagrangian", velocity_advection=scheme, skip_empty=False
+    )
+
+
 class Solver:
     """The fields of a fluid and the stages that step them, on any backend.
 
     copies: those of emitters and forces that steps in slices go by. coarse: what solves for the velocity
-    where that has a grid of its own (`gpufluid.coarse_velocity`). over: whom this one does so for.
+    where that has a grid of its own. fine: whom this one does so for.
     """
 
     def __init__(
-        self, backend: Backend, settings: Settings, boundaries: Boundaries, over: Solver | None = None
+        self, backend: Backend, settings: Settings, boundaries: Boundaries, fine: Solver | None = None
     ) -> None:
         self.backend, self.settings, self.boundaries = backend, settings, boundaries
         self.check(settings)
-        own = coarse_velocity.carrying(settings)
+        own = _fine_settings(settings)
         self.time = 0.0  # seconds since the start
         self.velocity = backend.field("velocity", "face")
         self.scalars = backend.field("scalars", "cell")
@@ -75,12 +87,9 @@ class Solver:
         self.largest: FieldStore | None = None
         if backend.grid.many:
             self.largest = backend.field("largest speed", "group", buffers=1, exact=True)
-        self.slopes: FieldStore | None = None
-        if over is not None:
-            self.slopes = backend.field("slopes", "bounded", buffers=1)
         self.solids = Solids(backend, boundaries)
-        self.copies: Copies = Copies() if over is None else over.copies
-        self.emission = Emission(backend, self.copies, None if over is None else over.backend)
+        self.copies: Copies = Copies() if fine is None else fine.copies
+        self.emission = Emission(backend, self.copies, None if fine is None else fine.backend)
         self.forces = Forces(backend, own, self.copies)
         self.fire = Fire(backend, settings)
         self.advection = Advection(backend, own)
@@ -94,11 +103,9 @@ class Solver:
         self._doubted = False  # whether a dt that looks like a mistake was warned of
         self.coarse = self._coarse_for(settings)
 
-    def _coarse_for(self, settings: Settings) -> Solver | None:
+    def _coarse_for(self, settings: Settings) -> CoarseSolver | None:
         """What is to solve for the velocity, if not this."""
-        if not settings.coarse_velocity:
-            return None
-        return Solver(self.backend.coarser(), coarse_velocity.solving(settings), self.boundaries, self)
+        return CoarseSolver(self, settings) if settings.coarse_velocity else None
 
     @property
     def flow(self) -> Solver:
@@ -113,7 +120,7 @@ class Solver:
         """Raise GpufluidError where this box cannot go on by `settings`."""
         grid = self.backend.grid
         if settings.coarse_velocity:
-            coarse_velocity.check_cells(grid)
+            _check_even(grid)
         if isinstance(settings.pressure, FFT):
             check_box(grid, self.boundaries)  # half of a power of two is one too
 
@@ -141,16 +148,16 @@ class Solver:
             now.shortest, now.pushed = last.shortest, last.pushed
             idle.append(coarse)
         elif coarse is not None:
-            coarse.settings = coarse_velocity.solving(settings)
+            coarse.settings = _coarse_settings(settings)
         release(*idle)
 
     def _stages(self, settings: Settings) -> Iterator[tuple[Any, Settings]]:
         """The stages, and what each goes by."""
-        own = coarse_velocity.carrying(settings)
+        own = _fine_settings(settings)
         yield from ((stage, own) for stage in (self.forces, self.advection, self.diffusion))
         yield from ((stage, settings) for stage in (self.fire, self.projection, self.empty))
         if self.coarse is not None and settings.coarse_velocity:
-            yield from self.coarse._stages(coarse_velocity.solving(settings))
+            yield from self.coarse._stages(_coarse_settings(settings))
 
     def use_sides(self, boundaries: Boundaries) -> None:
         """Go on in a box with sides of the same kinds that do something else, from the flow as it is."""
@@ -312,7 +319,7 @@ class Solver:
         part = 0.5 * dt if reflects else dt
         self.empty.begin(bool(self.solids.heat), bool(self.solids.faces))
         if moving and coarse is not None:
-            coarse_velocity.begin(self, coarse)
+            coarse.restrict_flow(self)
         if reflects:
             flow.advection.remember(flow.variant, flow.solids.faces, velocity=flow.velocity)
         if moving:
@@ -331,7 +338,7 @@ class Solver:
             u, variant, faces = flow.velocity, flow.variant, flow.solids.faces
             reflected = flow.advection.reflected
             if coarse is not None:
-                coarse_velocity.hand_down(self, coarse)
+                coarse.restrict_scalars(self)
             with flow.projection.reflecting(part, variant, faces, velocity=u, reflected=reflected):
                 flow.push(part, self.time + dt, forces, reflected)
                 flow.advection.foresee(variant, faces, velocity=u)
@@ -342,15 +349,15 @@ class Solver:
                 self.take_velocity(part, coarse)
         self.time += dt
 
-    def take_velocity(self, dt: float, coarse: Solver) -> None:
+    def take_velocity(self, dt: float, coarse: CoarseSolver) -> None:
         """Take the velocity of `coarse`, and the pressure that has acted on it for `dt` seconds."""
-        coarse_velocity.give_velocity_back(self, coarse)
+        coarse.prolong_velocity(self)
         if self.solids.present and self.advection.in_volumes:
             # smoke would gather or thin out in what divergence the finer outline leaves
             self._project(dt, self.variant, afresh=True, solver=BESIDE_SOLIDS)
         else:
             self.solids.slip(self.variant, velocity=self.velocity)
-        coarse_velocity.give_pressure_back(self, coarse)
+        coarse.prolong_pressure(self)
 
     def carry_velocity(self, dt: float, reflected: FieldStore | None = None) -> None:
         """Carry the velocity, or `reflected` in place of it, along the velocity for `dt` seconds."""
@@ -375,14 +382,7 @@ class Solver:
             self.fire.burn(dt, variant, scalars=s)
         if moving and coarse is not None:
             coarse.blow(dt, time, emitters)
-            coarse_velocity.hand_down(self, coarse)
-
-    def blow(self, dt: float, time: float, emitters: Sequence[Emitter]) -> None:
-        """Set the velocity that emitters bring; what else they do here is of no account."""
-        reach = Reach(self.backend.grid, self.boundaries)
-        moving = [emitter for emitter in emitters if emitter.velocity is not None]
-        u, s, faces = self.velocity, self.scalars, self.solids.faces
-        self.emission.emit(moving, reach, dt, time, self.variant, faces, velocity=u, scalars=s)
+            coarse.restrict_scalars(self)
 
     def push(self, dt: float, time: float, forces: Sequence[Force], velocity: FieldStore) -> None:
         """Let buoyancy, confinement and `forces` push a velocity for `dt` seconds, as they are at `time`."""
@@ -458,7 +458,7 @@ class Solver:
         self.solids.update(obstacles, None)
         coarse, flow = self.coarse, self.flow
         if coarse is not None:
-            coarse_velocity.begin(self, coarse)
+            coarse.restrict_flow(self)
         flow.backend.kernel("constrain", flow.variant)(velocity=flow.velocity, **flow.solids.faces)
         flow._project(dt, flow.variant, afresh=True)
         if coarse is not None:
@@ -581,6 +581,73 @@ class Solver:
 
     def release(self) -> None:
         """Release every field."""
-        release(self.coarse, self.velocity, self.scalars, self.colors, self.speed, self.largest, self.slopes)
+        release(self.coarse, self.velocity, self.scalars, self.colors, self.speed, self.largest)
         release(self.solids, self.emission, self.forces, self.fire)
         release(self.advection, self.diffusion, self.projection, self.empty)
+
+
+class CoarseSolver(Solver):
+    """Solves for the velocity of `fine` on a grid with half as many cells along each axis.
+
+    Nothing lasts here from one substep to the next. It begins with the means of what `fine` holds, and gives
+    back a velocity that, away from solids, has these means again, and in each fine cell the divergence of the
+    coarse cell round it. So the fine fields are all of the state.
+    """
+
+    def __init__(self, fine: Solver, settings: Settings) -> None:
+        super().__init__(fine.backend.coarser(), _coarse_settings(settings), fine.boundaries, fine)
+        self.slopes = self.backend.field("slopes", "bounded", buffers=1)
+
+    def restrict_flow(self, fine: Solver) -> None:
+        """Stand where `fine` does, with its solids, velocity and last pressure."""
+        self.backend.grid, run = fine.backend.grid.coarser(), self.backend.kernel
+        self.time = fine.time
+        self.solids.mirror(fine.solids)
+        variant, velocity = self.variant, {"fine_velocity": fine.velocity, "velocity": self.velocity}
+        run("restrict_velocity", variant)(**velocity, **self.solids.faces)
+        run("restrict_pressure", variant)(fine_pressure=fine.pressure, pressure=self.pressure)
+        self.let_slip()
+
+    def restrict_scalars(self, fine: Solver) -> None:
+        """Take the scalars, colours and flame of `fine` that push the velocity."""
+        run, variant = self.backend.kernel, self.variant
+        run("restrict_scalars", variant)(fine_scalars=fine.scalars, scalars=self.scalars)
+        if fine.color is not None and fine.settings.weight:
+            run("restrict_scalars", variant)(fine_scalars=fine.color, scalars=self.prepare_colors())
+        if self.swelling:
+            run("restrict_flame", variant)(fine_flame=fine.flame, flame=self.flame)
+
+    def blow(self, dt: float, time: float, emitters: Sequence[Emitter]) -> None:
+        """Set the velocity that emitters bring; what else they do here is of no account."""
+        reach = Reach(self.backend.grid, self.boundaries)
+        moving = [emitter for emitter in emitters if emitter.velocity is not None]
+        u, s, faces = self.velocity, self.scalars, self.solids.faces
+        self.emission.emit(moving, reach, dt, time, self.variant, faces, velocity=u, scalars=s)
+
+    def prolong_velocity(self, fine: Solver) -> None:
+        """Give `fine` the velocity."""
+        slopes = self.backend.kernel("face_slopes", self.variant)
+        slopes(velocity=self.velocity, slopes=self.slopes, **self.solids.faces)
+        prolong = fine.backend.kernel("prolong_velocity", fine.variant)
+        prolong(slopes=self.slopes, velocity=fine.velocity, **fine.solids.faces)
+
+    def prolong_pressure(self, fine: Solver) -> None:
+        """Give `fine` the pressure, also where there is no fluid here and some there."""
+        prolong = fine.backend.kernel("prolong_pressure", fine.variant)
+        solid = {"coarse_solid": self.solids.cells["solid"]} if fine.solids.present else {}
+        prolong(coarse_pressure=self.pressure, pressure=fine.pressure, **solid)
+
+    def release(self) -> None:
+        """Release every field."""
+        super().release()
+        self.slopes.release()
+
+
+def _check_even(grid: Grid) -> None:
+    """Raise GpufluidError for a grid of which no coarser one has half the cells."""
+    for axis, cells in zip(AXES, grid.cells[: grid.dimensions], strict=False):
+        if cells % 2:
+            raise GpufluidError(
+                f"Settings.coarse_velocity needs an even number of cells along each axis, got {cells} along "
+                f"{axis} in {grid.cells}"
+            )
