@@ -277,7 +277,7 @@ class Solver:
         cells = self.solids.take_vacated()
         scalars, colors, u = self.scalars, self.colors.field, self.velocity
         variant, color_variant = replace(self.variant, solids=True), replace(self.color_variant, solids=True)
-        if self.advection.in_volumes:
+        if self.advection.finite_volume:
             self._uncover(cells, 1)
         else:
             self.advection.carry_scalars(0.0, variant, cells, scalars=scalars, velocity=u)
@@ -352,7 +352,7 @@ class Solver:
     def take_velocity(self, dt: float, coarse: CoarseSolver) -> None:
         """Take the velocity of `coarse`, and the pressure that has acted on it for `dt` seconds."""
         coarse.prolong_velocity(self)
-        if self.solids.present and self.advection.in_volumes:
+        if self.solids.present and self.advection.finite_volume:
             # smoke would gather or thin out in what divergence the finer outline leaves
             self._project(dt, self.variant, afresh=True, solver=BESIDE_SOLIDS)
         else:
@@ -425,22 +425,24 @@ class Solver:
         u, s, colors, variant = self.velocity, self.scalars, self.colors.field, self.variant
         cells, empty = self.solids.cells, self.empty
         covered, self._covered = self._covered, False
-        parts = self.advection.parts(dt, variant, velocity=u) if self.advection.in_volumes else 1
-        bare = self._uncovered and self.solids.present and self.advection.in_volumes
+        parts = self.advection.parts(dt, variant, velocity=u) if self.advection.finite_volume else 1
+        bare = self._uncovered and self.solids.present and self.advection.finite_volume
         if empty.on:
             self.measure_speed()
         fastest, times = self.largest or self.speed, 2 * parts if bare else parts
-        if self.advection.in_volumes:  # how much fluid empty cells hold between two axes counts beside them
+        if (
+            self.advection.finite_volume
+        ):  # how much fluid empty cells hold between two axes counts beside them
             times += 1
-        with empty.carrying(dt / parts, times, s, colors, fastest, *self.advection.cells):
+        with empty.carrying(dt / parts, times, s, colors, fastest, *self.advection.cell_scratch):
             if bare:
                 self._uncover(cells, parts)
-            kind = replace(variant, covered=covered)
+            kind = replace(variant, covered=True) if covered else variant
             self.advection.carry_scalars(dt, kind, cells, scalars=s, velocity=u, parts=parts)
             if colors is not None:
                 kind = replace(self.color_variant, covered=covered)
                 self.advection.carry_colors(dt, kind, cells, colors=colors, velocity=u, parts=parts)
-            if covered and self.advection.in_volumes:
+            if covered and self.advection.finite_volume:
                 self._keep(0.0)
         self.advection.turn = 1 - self.advection.turn
         self._uncovered = False
