@@ -226,7 +226,7 @@ class Driver:
         """Where a point of the scene is in the window."""
         from gpufluid.render.camera import view_of
 
-        left, bottom, width, height = self.player.picture
+        left, bottom, width, height = self.player.picture_area
         x, y, _, w = view_of(self.player.camera, width / height).clip.astype(float) @ [*point, 1.0]
         top = self.player.size[1] - bottom - height
         return left + 0.5 * (x / w + 1.0) * width, top + 0.5 * (1.0 - y / w) * height

@@ -28,7 +28,7 @@ from gpufluid.gl.hosts import check_target
 from gpufluid.gl.state import Guest, own_depths
 from gpufluid.gl.targets import drawable
 from gpufluid.obstacles import Obstacle
-from gpufluid.render.camera import View, view_of
+from gpufluid.render.camera import View, middle_of, view_of
 from gpufluid.render.drawn_solids import DrawnSolids
 from gpufluid.render.frame_targets import CLEAR, FrameTargets
 from gpufluid.render.light_frame import LightFrame
@@ -178,29 +178,26 @@ class FrameRenderer(Guest):
             volume.prepare(fluid, look, shadows)
         with self.volume.timed(scene.fluid, "opaque"):
             looks = self.paint, self.background, self.floor_color, self.exposure
-            solids = self._opaque.draw(Frame(scene, view, targets, *looks), boxes, self.pause)
+            solid_part = self._opaque.draw(Frame(scene, view, targets, *looks), boxes, self.pause)
         if views is not None:
             views.draw(scene.camera, targets.scene, targets.depth, opaque=True)
-        # boxes do not overlap: the smoke of the farthest is drawn first
-        depth = {
-            id(f): float(view.rays.depth(np.array(f.grid.origin) + 0.5 * np.array(f.grid.size)))
-            for f, _ in boxes
-        }
         shows = scene.smoke.visible or look.fire is not None
-        samples = targets.samples if shows and solids[2] and solids[3] else None
-        for number, (fluid, volume) in enumerate(sorted(boxes, key=lambda box: -depth[id(box[0])])):
+        samples = targets.samples if shows and all(solid_part[2:]) else None
+        # boxes do not overlap: the smoke of the farthest is drawn first
+        farthest_first = sorted(boxes, key=lambda box: -float(view.rays.depth(middle_of(box[0].grid))))
+        for number, (fluid, volume) in enumerate(farthest_first):
             if look.fire is not None and look.fire.shimmer > 0.0:
                 with volume.timed(fluid, "shimmer"):
                     self._passes.shimmer(targets, fluid, view, look.fire.shimmer)
             if samples is not None and number == 0:
-                targets.copy(CLEAR, solids)
+                targets.copy(CLEAR, solid_part)
             if shows:
                 volume.draw(fluid, view, targets.smoke, targets.depth, look)
         if samples is not None:
             with self.volume.timed(scene.fluid, "outlines"):
                 gap = 2.0 * scene.fluid.grid.cell_size
                 self._passes.mend_outlines(
-                    targets, samples, solids, gap, view, scene.floor, float(self.exposure)
+                    targets, samples, solid_part, gap, view, scene.floor, float(self.exposure)
                 )
         if views is not None:
             hiding = [volume for _, volume in boxes] if scene.smoke.visible else []

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import moderngl
-import numpy as np
 
 import gpufluid
 from gpufluid.backend import release
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView, Seeds
-from gpufluid.render.camera import view_of
+from gpufluid.render.camera import middle_of, view_of
 from gpufluid.render.charts import Chart
 from gpufluid.render.particles import Particles
 from gpufluid.render.quantities import QUANTITIES
@@ -116,8 +115,7 @@ class SceneViews:
         rays = view_of(camera, 1.0).rays
 
         def away(made: _Made) -> float:
-            grid = made.fluid.grid
-            return -float(rays.depth(np.array(grid.origin) + 0.5 * np.array(grid.size)))
+            return -float(rays.depth(middle_of(made.fluid.grid)))
 
         views = {id(made.view): made.view for made in self._made}.values()
         bars = [id(view) for view in views if view.visible and getattr(view, "legend", False)]
