@@ -182,11 +182,11 @@ class Driver:
         self.hand.send(KEY_PRESS, detail=code, state=state)
         self.send(KEY_RELEASE, detail=code, state=state)
 
-    def click(self, x: float, y: float, button: int = LEFT) -> None:
+    def click(self, x: float, y: float) -> None:
         """Press and let go there."""
         self.hand.send(MOTION, round(x), round(y))
-        self.send(BUTTON_PRESS, x, y, button)
-        self.send(BUTTON_RELEASE, x, y, button)
+        self.send(BUTTON_PRESS, x, y, LEFT)
+        self.send(BUTTON_RELEASE, x, y, LEFT)
         self.panel_frames()
 
     def press_widget(self, label: str, share: float = 0.5) -> None:
