@@ -8,9 +8,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from gpufluid.advection import Advection
 from gpufluid.arguments import Cells, FacesAndCells, Swelling
 from gpufluid.backend import Backend, FieldStore, release
@@ -33,6 +30,7 @@ from gpufluid.settings import Settings
 from gpufluid.solids import Solids
 from gpufluid.solvers import FFT, Multigrid
 from gpufluid.sources import Emitter
+from gpufluid.speeds import Speeds
 from gpufluid.user_forces import Force
 
 KEPT = 0.25  # share of what was in cells that a solid comes into, until it is carried off: see was_fluid.glsl
@@ -82,11 +80,7 @@ class Solver:
         self.scalars = backend.field("scalars", "cell")
         self.colors = Colors(backend, boundaries)
         self._fill_with_air()
-        self.speed = backend.field("speed", "block", buffers=1, exact=True)
-        # in a large box: the device finds the fastest sooner than all blocks are read back
-        self.largest: FieldStore | None = None
-        if backend.grid.many:
-            self.largest = backend.field("largest speed", "group", buffers=1, exact=True)
+        self.speeds = Speeds(backend)
         self.solids = Solids(backend, boundaries)
         self.copies: Copies = Copies() if fine is None else fine.copies
         self.emission = Emission(backend, self.copies, None if fine is None else fine.backend)
@@ -98,8 +92,6 @@ class Solver:
         self.empty = EmptySpace(backend, settings, boundaries)
         self._covered = False  # whether cells that solids came into still hold `KEPT` of what was there
         self._uncovered = False  # whether solids may have left cells that hold nothing yet
-        self._measured = -1  # the version of the velocity whose largest speeds were found last
-        self._read = -2, np.zeros(0, np.float32)  # that whose speeds were read back last, and these
         self._doubted = False  # whether a dt that looks like a mistake was warned of
         self.coarse = self._coarse_for(settings)
 
@@ -231,11 +223,8 @@ class Solver:
             self.let_slip()
         count, grid = self.substeps(dt), self.backend.grid
         for number in range(1, count + 1):
-            there = [
-                one
-                for emitter in emitters
-                for one in on_its_way(emitter, dt / count, dt - number * dt / count, grid.cell_size)
-            ]
+            later = dt - number * dt / count  # seconds from the end of this substep to that of the step
+            there = [e for of in emitters for e in on_its_way(of, dt / count, later, grid.cell_size)]
             try:
                 if self.solids.pushing:
                     self.solids.go_on(number, count, dt)
@@ -354,7 +343,7 @@ class Solver:
         coarse.prolong_velocity(self)
         if self.solids.present and self.advection.finite_volume:
             # smoke would gather or thin out in what divergence the finer outline leaves
-            self._project(dt, self.variant, afresh=True, solver=BESIDE_SOLIDS)
+            self._project(dt, afresh=True, solver=BESIDE_SOLIDS)
         else:
             self.solids.slip(self.variant, velocity=self.velocity)
         coarse.prolong_pressure(self)
@@ -399,14 +388,14 @@ class Solver:
         if self.settings.viscosity:
             with self.projection.holding(dt, variant, faces, velocity=u):
                 self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u)
-        self._project(dt, variant)
+        self._project(dt)
 
-    def _project(self, dt: float, variant: Variant, afresh: bool = False, solver: Any = None) -> None:
+    def _project(self, dt: float, afresh: bool = False, solver: Any = None) -> None:
         """Take from the velocity its divergence. afresh: the last pressure has been taken off already.
 
         solver: None is that of the settings.
         """
-        solids, u, swelling = self.solids, self.velocity, self.fire.swelling
+        solids, u, swelling, variant = self.solids, self.velocity, self.fire.swelling, self.variant
         self.projection.project(
             dt,
             variant,
@@ -427,9 +416,8 @@ class Solver:
         covered, self._covered = self._covered, False
         parts = self.advection.parts(dt, variant, velocity=u) if self.advection.finite_volume else 1
         bare = self._uncovered and self.solids.present and self.advection.finite_volume
-        if empty.on:
-            self.measure_speed()
-        fastest, times = self.largest or self.speed, 2 * parts if bare else parts
+        fastest = self.speeds.measure(variant, velocity=u) if empty.on else None
+        times = 2 * parts if bare else parts
         if (
             self.advection.finite_volume
         ):  # how much fluid empty cells hold between two axes counts beside them
@@ -462,7 +450,7 @@ class Solver:
         if coarse is not None:
             coarse.restrict_flow(self)
         flow.backend.kernel("constrain", flow.variant)(velocity=flow.velocity, **flow.solids.faces)
-        flow._project(dt, flow.variant, afresh=True)
+        flow._project(dt, afresh=True)
         if coarse is not None:
             self.take_velocity(dt, coarse)
 
@@ -508,33 +496,13 @@ class Solver:
                     "which would have to move through the fluid; it must be gf.Open, Inflow or Periodic"
                 )
 
-    def max_speed(self) -> float:
-        """Largest speed, m/s: no less than the true one, and more by at most the change over four cells."""
-        blocks = self._speeds()
-        whole = np.linalg.norm(blocks[..., :3], axis=-1) if self.largest is None else blocks[..., 3]
-        return float(whole.max())
-
-    def _speeds(self) -> NDArray[np.floating]:
-        """The largest speeds of (many) blocks of faces, as they are now, m/s; read once for one velocity."""
-        self.measure_speed()
-        if self._read[0] != self._measured:
-            self._read = self._measured, (self.largest or self.speed).read()
-        return self._read[1]
-
-    def measure_speed(self) -> None:
-        """Take the largest speeds of blocks of faces, as they are now; once for one velocity."""
-        if self._measured != self.velocity.version:
-            self.backend.kernel("max_speed", self.variant)(velocity=self.velocity, speed=self.speed)
-            if self.largest is not None:
-                self.backend.kernel("largest_speed", self.variant)(speed=self.speed, largest=self.largest)
-            self._measured = self.velocity.version
-
     def substeps(self, dt: float) -> int:
         """How many equal parts keep what is carried within `cfl` cells; at most `max_substeps`."""
         rules = self.settings
         if rules.cfl is None or not rules.solve_velocity or rules.max_substeps == 1:
             return 1
-        carried = self.max_speed() * dt / (self.coarse or self).backend.grid.cell_size
+        fastest = self.speeds.most(self.variant, velocity=self.velocity)
+        carried = fastest * dt / self.flow.backend.grid.cell_size
         if not math.isfinite(carried):
             return int(rules.max_substeps)
         if carried > FAR * rules.cfl * rules.max_substeps and not self._doubted:
@@ -583,7 +551,7 @@ class Solver:
 
     def release(self) -> None:
         """Release every field."""
-        release(self.coarse, self.velocity, self.scalars, self.colors, self.speed, self.largest)
+        release(self.coarse, self.velocity, self.scalars, self.colors, self.speeds)
         release(self.solids, self.emission, self.forces, self.fire)
         release(self.advection, self.diffusion, self.projection, self.empty)
 

@@ -27,8 +27,8 @@ LAYERS = {
     "gl": ("gl", "description contract gl"),
     "numerics": (
         "advance advection coarsest colors pressure pressure_problem relaxation multigrid "
-        "fourier diffusion fire copies emission forces diagnostics probes saved drag empty solids solver "
-        "still",
+        "fourier diffusion fire copies emission forces diagnostics probes saved drag empty solids speeds "
+        "solver still",
         "description contract numerics",
     ),
     "engine": (
