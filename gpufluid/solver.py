@@ -25,7 +25,7 @@ from gpufluid.fourier import check_box, refuse_obstacle
 from gpufluid.grid import AXES, Grid
 from gpufluid.kernels import Variant
 from gpufluid.obstacles import Obstacle
-from gpufluid.pressure import Projection
+from gpufluid.pressure import Projection, measure
 from gpufluid.settings import Settings
 from gpufluid.solids import Solids
 from gpufluid.solvers import FFT, Multigrid
@@ -191,9 +191,9 @@ class Solver:
 
     def divergence(self, swelling: Swelling | None = None) -> FieldStore:
         """The divergence of the velocity as it is, less that of `swelling` gas."""
-        projection = self.projection
-        projection.measure(self.variant, self.solids.openings, velocity=self.velocity, swelling=swelling)
-        return projection.divergence
+        divergence, openings = self.projection.divergence, self.solids.openings
+        measure(self.backend, divergence, self.variant, openings, self.velocity, swelling)
+        return divergence
 
     def prepare_colors(self) -> FieldStore:
         """Return the field of colours, made where there is none yet."""

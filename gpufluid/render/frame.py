@@ -29,15 +29,15 @@ from gpufluid.gl.state import Guest, own_depths
 from gpufluid.gl.targets import drawable
 from gpufluid.obstacles import Obstacle
 from gpufluid.render.camera import View, middle_of, view_of
-from gpufluid.render.drawn_solids import DrawnSolids
+from gpufluid.render.drawn_solids import DrawnSolids, Part
 from gpufluid.render.frame_targets import CLEAR, FrameTargets
 from gpufluid.render.light_frame import LightFrame
-from gpufluid.render.opaque import Frame, OpaqueScene
+from gpufluid.render.opaque import Boxes, Frame, OpaqueScene
 from gpufluid.render.picture_passes import ALPHA, PicturePasses
 from gpufluid.render.scene_views import SceneViews
 from gpufluid.render.shadow_map import ShadowMap
 from gpufluid.render.solid_travel import draw_travel
-from gpufluid.render.subject import FluidLike, SceneLike
+from gpufluid.render.subject import SceneLike
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import DEPTH
 from gpufluid.vectors import Number, Real, Size, Vector
@@ -181,6 +181,17 @@ class FrameRenderer(Guest):
             solid_part = self._opaque.draw(Frame(scene, view, targets, *looks), boxes, self.pause)
         if views is not None:
             views.draw(scene.camera, targets.scene, targets.depth, opaque=True)
+        self._draw_smoke(scene, look, boxes, view, solid_part)
+        if views is not None:
+            hiding = [volume for _, volume in boxes] if scene.smoke.visible else []
+            views.draw(scene.camera, targets.scene, targets.depth, opaque=False, smoke=hiding)
+        self.pause()
+        with self.volume.timed(scene.fluid, "tone map"):
+            self._tone_map(targets.screen)
+
+    def _draw_smoke(self, scene: SceneLike, look: Look, boxes: Boxes, view: View, solid_part: Part) -> None:
+        """Blend smoke and fire over the opaque scene, and mend the outlines of solids in them."""
+        targets = self._targets
         shows = scene.smoke.visible or look.fire is not None
         samples = targets.samples if shows and all(solid_part[2:]) else None
         # boxes do not overlap: the smoke of the farthest is drawn first
@@ -199,12 +210,6 @@ class FrameRenderer(Guest):
                 self._passes.mend_outlines(
                     targets, samples, solid_part, gap, view, scene.floor, float(self.exposure)
                 )
-        if views is not None:
-            hiding = [volume for _, volume in boxes] if scene.smoke.visible else []
-            views.draw(scene.camera, targets.scene, targets.depth, opaque=False, smoke=hiding)
-        self.pause()
-        with self.volume.timed(scene.fluid, "tone map"):
-            self._tone_map(targets.screen)
 
     def follow(self, scene: SceneLike) -> SceneViews | None:
         """Make the views that `scene` asks for, so that they move with it from now on; `draw` does so too.
@@ -220,7 +225,7 @@ class FrameRenderer(Guest):
             views.follow((scene.fluid, *scene.others), scene.views, scene.box_names)
         return views
 
-    def _boxes(self, scene: SceneLike) -> list[tuple[FluidLike, VolumeRenderer]]:
+    def _boxes(self, scene: SceneLike) -> Boxes:
         """Each fluid of `scene` and what draws its smoke."""
         while len(self._more) < len(scene.others):
             self._more.append(self.volume.another())
@@ -365,9 +370,7 @@ class FrameRenderer(Guest):
         if hasattr(self, "_targets"):  # none where the first could not be made
             self._targets.release()
 
-    def _throw_shadows(
-        self, scene: SceneLike, boxes: list[tuple[FluidLike, VolumeRenderer]], view: View
-    ) -> ShadowMap | None:
+    def _throw_shadows(self, scene: SceneLike, boxes: Boxes, view: View) -> ShadowMap | None:
         """Draw the shadows of all solids; None where there are none."""
         throw = [one for fluid, _ in boxes for one in self._solids.placed(fluid, hidden=True)]
         grids = [fluid.grid for fluid, _ in boxes]
