@@ -182,6 +182,10 @@ class Driver:
         self.hand.send(KEY_PRESS, detail=code, state=state)
         self.send(KEY_RELEASE, detail=code, state=state)
 
+    def type_text(self, text: str) -> None:
+        for letter in text:
+            self.press(ord(letter))
+
     def click(self, x: float, y: float) -> None:
         """Press and let go there."""
         self.hand.send(MOTION, round(x), round(y))
@@ -382,8 +386,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.send(BUTTON_RELEASE, x1 - 10, 0.5 * (y0 + y1), LEFT, CONTROL)
     drive.send(KEY_RELEASE, detail=code, state=CONTROL)
     drive.frames(1)
-    for letter in "0.1":
-        drive.press(ord(letter))
+    drive.type_text("0.1")
     drive.press(0xFF0D)
     report["typed"] = list(scene.fluid.settings.up)
     without = drive.picture()
