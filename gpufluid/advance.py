@@ -92,8 +92,8 @@ class Slices:
         self._ended = perf_counter()
         return bool(worker.dead)
 
-    def left(self) -> None:
-        """The call is over now: it counts for the next ones how long it took to leave."""
+    def call_ended(self) -> None:
+        """The caller has it again: how long it took to leave counts for the next calls."""
         self._leaving += 0.2 * (perf_counter() - self._ended - self._leaving)
 
     def drop(self) -> None:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import NamedTuple
 
 from gpufluid.arguments import Cells, Faces, FacesAndCells
 from gpufluid.backend import Backend, FieldStore, release
 from gpufluid.kernels import Variant
 from gpufluid.settings import Settings
 
-# fields that schemes keep what they carry in between two passes: of which kind, and what
-FACES = {"maccormack": (("bounded", "predicted"),), "bfecc": (("face", "forward"), ("face", "compensated"))}
-REFLECTED = (("face", "earlier"), ("face", "reflected"))  # of a step that reflects
-CELLS = {
+# scratch fields that schemes keep what they carry in between two passes: of which kind, and what
+OF_FACES = {
+    "maccormack": (("bounded", "predicted"),),
+    "bfecc": (("face", "forward"), ("face", "compensated")),
+}
+OF_REFLECTION = (("face", "earlier"), ("face", "reflected"))
+OF_CELLS = {
     "maccormack": (("cell", "forward"),),
     "bfecc": (("cell", "forward"), ("cell", "compensated")),
     "finite-volume": (("cell", "between axes"), ("block", "asked"), ("group", "most asked")),
@@ -26,6 +30,20 @@ MOST_PARTS = 32  # of a step of finite volumes, one after the other
 def _interpolating(variant: Variant, scheme: str) -> Variant:
     """The variant that reads what `scheme` carries the way it wants it."""
     return replace(variant, cubic=True) if scheme == "monotone-cubic" else variant
+
+
+class _Carried(NamedTuple):
+    """Three values of cells that the flow carries.
+
+    keep: the share that each keeps in a step, the second of what it is above `ambient`. amounts: for finite
+    volumes, 1 for each that is an amount, 0 for others.
+    """
+
+    field: FieldStore
+    variant: Variant
+    keep: tuple[float, float, float]
+    ambient: float
+    amounts: tuple[float, float, float]
 
 
 class Advection:
@@ -61,8 +79,8 @@ class Advection:
         """Go on by these settings; return the fields of other schemes, which are not needed any more."""
         self.settings, before, self._scratch = settings, dict(self._scratch), {}
         velocity_scheme = settings.velocity_scheme if settings.solve_velocity else "semi-lagrangian"
-        reflected = REFLECTED if settings.reflects else ()
-        scratch = (*FACES.get(velocity_scheme, ()), *reflected, *CELLS.get(settings.advection, ()))
+        reflected = OF_REFLECTION if settings.reflects else ()
+        scratch = (*OF_FACES.get(velocity_scheme, ()), *reflected, *OF_CELLS.get(settings.advection, ()))
         for kind, name in scratch:
             kept = before.pop((kind, name), None)
             buffers, exact = 2 if name in IN_PLACE else 1, kind in ("block", "group")
@@ -72,12 +90,12 @@ class Advection:
         return list(before.values())
 
     @property
-    def in_volumes(self) -> bool:
-        """Whether scalars are carried in finite volumes."""
+    def finite_volume(self) -> bool:
+        """Whether that is how scalars are carried."""
         return self.settings.advection == "finite-volume"
 
     @property
-    def cells(self) -> list[FieldStore]:
+    def cell_scratch(self) -> list[FieldStore]:
         """The scratch fields of what is carried in cells."""
         return [field for (kind, _), field in self._scratch.items() if kind == "cell"]
 
@@ -140,12 +158,9 @@ class Advection:
         parts: as of `parts`, for finite volumes.
         """
         rules = self.settings
-        fading = (math.exp(-rules.density_dissipation * dt), math.exp(-rules.cooling * dt), 1.0)
-        ambient = rules.ambient_temperature
-        if self.in_volumes:
-            self._transport(dt, variant, (1.0, 0.0, 1.0), fading, ambient, scalars, velocity, parts)
-        else:
-            self._carry_cells(dt, variant, cells, fading, ambient, scalars, velocity)
+        keep = math.exp(-rules.density_dissipation * dt), math.exp(-rules.cooling * dt), 1.0
+        carried = _Carried(scalars, variant, keep, rules.ambient_temperature, (1.0, 0.0, 1.0))
+        self._carry(dt, carried, cells, velocity, parts)
 
     def carry_colors(
         self,
@@ -158,11 +173,9 @@ class Advection:
         parts: int = 1,
     ) -> None:
         """Carry red, green and blue along the velocity, and let them fade as density does."""
-        fading = (math.exp(-self.settings.density_dissipation * dt),) * 3
-        if self.in_volumes:
-            self._transport(dt, variant, (1.0, 1.0, 1.0), fading, 0.0, colors, velocity, parts)
-        else:
-            self._carry_cells(dt, variant, cells, fading, 0.0, colors, velocity)
+        share = math.exp(-self.settings.density_dissipation * dt)
+        carried = _Carried(colors, variant, (share, share, share), 0.0, (1.0, 1.0, 1.0))
+        self._carry(dt, carried, cells, velocity, parts)
 
     def parts(self, dt: float, variant: Variant, *, velocity: FieldStore) -> int:
         """In how many parts of `dt`, up to MOST_PARTS, finite volumes ask no cell for more than it has.
@@ -189,49 +202,38 @@ class Advection:
         for number in range(1, times + 1):
             run(scalars=scalars, ambient=ambient, ends=int(number == times), **cells)
 
-    def _transport(
-        self,
-        dt: float,
-        variant: Variant,
-        amounts: tuple[float, float, float],
-        fading: tuple[float, float, float],
-        ambient: float,
-        scalars: FieldStore,
-        velocity: FieldStore,
-        parts: int,
-    ) -> None:
-        """Carry three values of cells in finite volumes; amounts: 1 for each that is one, 0 for others."""
+    def _carry(self, dt: float, carried: _Carried, cells: Cells, velocity: FieldStore, parts: int) -> None:
+        if self.finite_volume:
+            self._transport(dt, carried, velocity, parts)
+        else:
+            self._trace(dt, carried, cells, velocity)
+
+    def _transport(self, dt: float, carried: _Carried, velocity: FieldStore, parts: int) -> None:
+        """Carry it in finite volumes, along one axis after the other."""
+        field, variant, fading, ambient, amounts = carried
         axes, between = range(self.backend.grid.dimensions), self._scratch["cell", "between axes"]
         along = [self.backend.kernel("transport_scalars", replace(variant, axis=axis)) for axis in axes]
         flow = {"velocity": velocity, "dt": dt / parts, "amounts": amounts, "ambient": ambient}
         for part in range(parts):
             flow["keep"] = fading if part == parts - 1 else (1.0, 1.0, 1.0)
             order = axes if (part + self.turn) % 2 == 0 else axes[::-1]
-            latest = scalars
+            latest = field
             for axis in order:
                 ends = axis == order[-1]
-                carried = scalars if ends else between
-                along[axis](carried=carried, scalars=latest, ends=int(ends), **flow)
-                latest = carried
+                out = field if ends else between
+                along[axis](carried=out, scalars=latest, ends=int(ends), **flow)
+                latest = out
 
-    def _carry_cells(
-        self,
-        dt: float,
-        variant: Variant,
-        cells: Cells,
-        fading: tuple[float, float, float],
-        ambient: float,
-        scalars: FieldStore,
-        velocity: FieldStore,
-    ) -> None:
-        """Carry three values of cells; each keeps a share, the second of what is above `ambient`."""
+    def _trace(self, dt: float, carried: _Carried, cells: Cells, velocity: FieldStore) -> None:
+        """Carry it from where back traces end."""
+        field, variant, fading, ambient, _ = carried
         run, rules = self.backend.kernel, self.settings
         forward, compensated = (self._scratch.get(("cell", name)) for name in ("forward", "compensated"))
-        flow = {"scalars": scalars, "velocity": velocity, "dt": dt, **cells}
+        flow = {"scalars": field, "velocity": velocity, "dt": dt, **cells}
         fade = {"keep": fading, "ambient": ambient}
         whole = {"keep": (1.0, 1.0, 1.0), "ambient": ambient}
         first = run("advect_scalars", _interpolating(variant, rules.advection))
-        first(carried=forward or scalars, **(whole if forward else fade), **flow)
+        first(carried=forward or field, **(whole if forward else fade), **flow)
         if rules.advection == "maccormack":
             run("correct_scalars", variant)(forward=forward, **fade, **flow)
         elif rules.advection == "bfecc":

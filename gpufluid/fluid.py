@@ -267,7 +267,7 @@ class Fluid(Handle):
                     return True
                 stepper.begin(dt)
             done = stepper.go_on(budget, started)
-        slices.left()
+        slices.call_ended()
         return done
 
     @property

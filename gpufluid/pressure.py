@@ -83,7 +83,7 @@ class Projection:
         `expand` takes of burning gas; its expansion is the divergence that is left. afresh: not from the last
         pressure, even where steps begin there. solver: None is that of the settings.
         """
-        self.measure(variant, openings, velocity=velocity, swelling=swelling)
+        measure(self.backend, self.divergence, variant, openings, velocity, swelling)
         if afresh or not self.settings.warm_start:
             self.clear()
         if self.settings.warm_start:
@@ -178,20 +178,9 @@ class Projection:
         that holds what there is to hold is never so strong, one beside a fast solid for a step or two.
         """
         if self.settings.warm_start:
-            self.measure(variant, openings, velocity=velocity, swelling=swelling)
+            measure(self.backend, self.divergence, variant, openings, velocity, swelling)
             scale = self.backend.grid.cell_size**2 / dt
             self.problem.pose(self.divergence, scale, variant, openings).weaken(HARDER)
-
-    def measure(
-        self,
-        variant: Variant,
-        openings: Openings,
-        *,
-        velocity: FieldStore,
-        swelling: Swelling | None = None,
-    ) -> None:
-        """Put the divergence of `velocity`, less that of swelling gas, into `self.divergence`."""
-        measure(self.backend, self.divergence, variant, openings, velocity, swelling)
 
     def relax(
         self, solver: Any, dt: float, variant: Variant, openings: Openings, displaced: bool = False

@@ -93,13 +93,13 @@ class Scene:
     hand: Hand | None = None
     touched: bool = False
     views: Listed[FlowView] = ()  # type: ignore[assignment]
-    live: Any = None  # what draws the views, made by the renderer that first does
+    live: Any = None
     provenance: Provenance = field(default_factory=Provenance, init=False, repr=False, compare=False)
     _time: float = field(default=0.0, init=False, repr=False)
     _over: bool = field(default=False, init=False, repr=False)
-    _marks: list[tuple[Fluid, Emitter]] = field(default_factory=list, init=False, repr=False)
+    _strokes: list[tuple[Fluid, Emitter]] = field(default_factory=list, init=False, repr=False)
     _snaps: list[Path] = field(default_factory=list, init=False, repr=False)
-    _came: Camera | None = field(default=None, init=False, repr=False)  # the camera a frame ago
+    _camera_before: Camera | None = field(default=None, init=False, repr=False)  # the camera a frame ago
     # the obstacles as they were at the end of the last frame, and of the one before
     _stand: Mapping[Obstacle, Obstacle] = field(default_factory=dict, init=False, repr=False)
     _stood: Mapping[Obstacle, Obstacle] = field(default_factory=dict, init=False, repr=False)
@@ -279,7 +279,7 @@ class Scene:
     @property
     def camera_ahead(self) -> Camera:
         """The camera of the next frame, if it goes on as it came since the last; before that, as it is."""
-        return self.camera.after(self.camera if self._came is None else self._came)
+        return self.camera.after(self.camera if self._camera_before is None else self._camera_before)
 
     @property
     def stood(self) -> Mapping[Obstacle, Obstacle]:
@@ -350,12 +350,12 @@ class Scene:
                 self.live.advance(self.dt)
         self.frame += 1
         self._time += self.dt
-        self._came = came
+        self._camera_before = came
         self._stood, self._stand = self._stand, {o: as_now(o) for f in self.fluids for o in f.obstacles}
-        for fluid, emitter in self._marks:
+        for fluid, emitter in self._strokes:
             if emitter in fluid.emitters:  # nobody has cleared them
                 fluid.emitters.remove(emitter)
-        self._marks.clear()
+        self._strokes.clear()
 
     # -- for editors -----------------------------------------------------------------------------------
 
@@ -451,7 +451,7 @@ class Scene:
         dye = None if color is None else tuple(rate * c for c in radiance(color, "color"))
         smoke = rate * finite_number(density, "density", low=0.0)
         emitter = Emitter(shape, smoke, temperature, velocity, falloff, color=dye)
-        self._marks.append((target, target.emitters.add(emitter)))
+        self._strokes.append((target, target.emitters.add(emitter)))
 
     def stroke(self, start: Vector, end: Vector, hand: Hand | None = None) -> None:
         """Move a hand through the fluid from `start` to `end` (x, y, z), metres, in the next frame.

@@ -30,22 +30,30 @@ MOST_CHANGES = 1024  # boxes kept while nobody steps: of a solid that is dragged
 Boxes = dict[tuple[Shape, bytes], Sequence[CellBox] | None]  # of shapes where they stand; None: perhaps all
 SHOWN = ("solid", "solid_faces", "openings", "marks", "slip_faces")  # the fields that kernels take
 
-# a mesh and its `Voxelized.at`, before its vertices moved, and over how many seconds; () where they have not
+# a mesh and its `Voxelized.place_bytes`, before its vertices moved, and over how many seconds; () for none
 Bends = tuple[Mesh, bytes, float] | tuple[()]
-Mark = tuple[float, float, float, float]  # temperature, heating, whether free-slip, whether it heats
+
+
+class Mark(NamedTuple):
+    """What the voxels of an obstacle are marked with, four numbers; slips, heats: 1 or 0."""
+
+    temperature: float
+    heating: float
+    slips: float
+    heats: float
 
 
 class Voxelized(NamedTuple):
     """An obstacle as it is voxelized, in the order of a checkpoint.
 
     place: [4, 4], its own space to metres from the low corner of the box. motion: [4, 4], those to its
-    velocity, m/s. at, way: the bytes of these two, which tell whether anything has changed.
+    velocity, m/s. place_bytes, motion_bytes: of these two, which tell whether anything has changed.
     """
 
     shape: Shape
-    at: bytes
+    place_bytes: bytes
     mark: Mark
-    way: bytes
+    motion_bytes: bytes
     bends: Bends
     place: Matrix
     motion: Matrix
@@ -58,14 +66,14 @@ class Voxelized(NamedTuple):
     @property
     def key(self) -> tuple[Shape, bytes]:
         """What tells where it is."""
-        return self.shape, self.at
+        return self.shape, self.place_bytes
 
-    def told(self, moving: bool) -> tuple[Any, ...]:
+    def fingerprint(self, moving: bool) -> tuple[Any, ...]:
         """What differs from before where its voxels have changed; moving: or where they move otherwise."""
-        return (*self.key, self.mark, self.way, self.bends) if moving else (*self.key, self.mark)
+        return (*self.key, self.mark, self.motion_bytes, self.bends) if moving else (*self.key, self.mark)
 
 
-class Way(NamedTuple):
+class Travel(NamedTuple):
     """How an obstacle came to where it is in a step.
 
     surface: [4, 4], metres from the low corner of the box to the velocity of the surface alone, m/s. came:
@@ -101,7 +109,7 @@ class Way(NamedTuple):
         elif self.came is not None:
             # central differences: what only turns then pushes as much fluid out as it takes in
             motion = motion + (place @ np.linalg.inv(there) - there @ np.linalg.inv(place)) / (2.0 * dt)
-        if self.mark[2]:
+        if self.mark.slips:
             motion = _pushing(shape, place, motion)
         return Voxelized.of(shape, place, motion, self.mark, bends)
 
@@ -114,8 +122,8 @@ class Standing:
 
     before: each obstacle as it was at the last step. voxels: what the fields hold. stepped: what they held in
     the last step, whoever has looked since. boxes: where the voxels are. closed: the field of the faces they
-    close, None where there is no obstacle. uncovered: whether the voxels are new, and what was where they are
-    now is still there. left: whether what the last obstacle left, which has gone, is to be filled yet.
+    close, None where there is no obstacle. to_cover: whether the voxels are new, and what was where they are
+    now is still there. vacated: whether the last obstacle has gone, and the cells it was in are to be filled.
     """
 
     before: dict[Obstacle, tuple[Shape, Matrix]] = dataclasses.field(default_factory=dict)
@@ -123,18 +131,18 @@ class Standing:
     stepped: Sequence[Voxelized] = ()
     boxes: Boxes = dataclasses.field(default_factory=dict)
     closed: Literal["solid_faces", "slip_faces"] | None = None
-    uncovered: bool = False
-    left: bool = False
+    to_cover: bool = False
+    vacated: bool = False
 
     @property
     def heats(self) -> bool:
         """Whether some of the voxels have a temperature."""
-        return any(v.mark[3] for v in self.voxels)
+        return any(v.mark.heats for v in self.voxels)
 
     @property
     def slips(self) -> bool:
         """Whether some of the voxels are free-slip."""
-        return any(v.mark[2] for v in self.voxels)
+        return any(v.mark.slips for v in self.voxels)
 
 
 def _bent(was: Mesh, now: Mesh) -> bool:
@@ -143,11 +151,11 @@ def _bent(was: Mesh, now: Mesh) -> bool:
 
 
 def _mark(obstacle: Obstacle) -> Mark:
-    """What the voxels of an obstacle are marked with."""
+    """What its voxels are marked with."""
     free = float(obstacle.slip == "free")
     if obstacle.temperature is None:
-        return 0.0, 0.0, free, 0.0
-    return obstacle.temperature, obstacle.heating, free, 1.0
+        return Mark(0.0, 0.0, free, 0.0)
+    return Mark(obstacle.temperature, obstacle.heating, free, 1.0)
 
 
 def _pushing(shape: Shape, place: Matrix, motion: Matrix) -> Matrix:
@@ -187,8 +195,9 @@ def check_history(before: list[Any], voxels: list[Any]) -> None:
     for was in before:
         if was is not None and not (isinstance(was[0], Shape) and _is_place(was[1])):
             raise GpufluidError("it does not tell where an obstacle was")
-    for shape, at, _, way, bends, place, motion in voxels:
-        told = _is_place(place) and _is_place(motion) and (at, way) == (place.tobytes(), motion.tobytes())
+    for shape, place_bytes, _, motion_bytes, bends, place, motion in voxels:
+        told = _is_place(place) and _is_place(motion)
+        told = told and (place_bytes, motion_bytes) == (place.tobytes(), motion.tobytes())
         meshes = bends and isinstance(shape, Mesh) and isinstance(bends[0], Mesh)
         bent = not bends or (meshes and len(bends[1]) == place.nbytes and bends[2] > 0.0)
         if not (isinstance(shape, Shape) and told and bent):
@@ -251,7 +260,7 @@ class Solids:
         self._closable = False  # whether the field of their velocities is that of the voxels
         self._finer: Solids | None = None  # those that these are mirrored from
         self._mirrored: Cells | None = None  # the `cells` of those when these were made of them last
-        self._ways: list[Way] = []  # of all in the step at hand
+        self._travels: list[Travel] = []  # of all in the step at hand
         self._changes: list[CellBox] | None = []  # see `take_changes`
         self._beside: dict[tuple[Shape, bytes], bool] = {}  # of what stood still at the last look
 
@@ -266,22 +275,22 @@ class Solids:
         return any(v.motion.any() or bool(v.bends) for v in self._state.voxels)
 
     @property
-    def uncovered(self) -> bool:
+    def to_cover(self) -> bool:
         """True until `were_covered`, where voxels have come over what is still there."""
-        return self._state.uncovered
+        return self._state.to_cover
 
     def were_covered(self) -> None:
         """Nothing is any more where the voxels are."""
-        self._state.uncovered = False
+        self._state.to_cover = False
 
     @property
-    def left(self) -> bool:
-        """True from when the last obstacle goes until `take_left`."""
-        return self._state.left
+    def vacated(self) -> bool:
+        """True from when the last obstacle goes until `take_vacated`."""
+        return self._state.vacated
 
-    def take_left(self) -> Cells:
-        """Return the `cells` of none, by which what the last obstacle left is filled."""
-        self._state.left = False
+    def take_vacated(self) -> Cells:
+        """Return the `cells` of no obstacle, by which those that the last one has left are filled."""
+        self._state.vacated = False
         return {"solid": self._fields["solid"]}
 
     @property
@@ -302,7 +311,7 @@ class Solids:
         to_box = _to_box(self.backend.grid)
         places = {o: to_box @ o.matrix for o in obstacles}
         shown = {v.key for v in state.voxels} if looks else ()
-        known, self._beside, self._ways = self._beside, {}, []
+        known, self._beside, self._travels = self._beside, {}, []
         for obstacle, place in places.items():
             came, was = self._origin(obstacle, place, dt)
             shape, key = obstacle.shape, (obstacle.shape, place.tobytes())
@@ -313,17 +322,17 @@ class Solids:
                 if known[key]:
                     continue
             surface = obstacle.surface_motion @ np.linalg.inv(to_box)
-            self._ways.append(Way(shape, place, surface, _mark(obstacle), came, was))
-        self.pushing = any(way.came is not None for way in self._ways)
+            self._travels.append(Travel(shape, place, surface, _mark(obstacle), came, was))
+        self.pushing = any(travel.came is not None for travel in self._travels)
         if not looks:
             state.before = {o: (o.shape, place) for o, place in places.items()}
         if self.pushing:
-            state.left = False  # one that was seen beside the box is on its way there yet
+            state.vacated = False  # one that was seen beside the box is on its way there yet
             return
-        voxels = [way.voxelized(0.0, 1.0, 0.0) for way in self._ways]
-        if [v.told(not looks) for v in voxels] != [v.told(not looks) for v in state.voxels]:
+        voxels = [travel.voxelized(0.0, 1.0, 0.0) for travel in self._travels]
+        if [v.fingerprint(not looks) for v in voxels] != [v.fingerprint(not looks) for v in state.voxels]:
             self._voxelize(voxels)
-            state.uncovered = self.present
+            state.to_cover = self.present
         if not looks:
             self.reopened = [v.key for v in voxels] != [v.key for v in state.stepped]
             state.stepped = state.voxels
@@ -331,7 +340,7 @@ class Solids:
     def _origin(
         self, obstacle: Obstacle, place: Matrix, dt: float | None
     ) -> tuple[Matrix | None, Mesh | None]:
-        """Return what `Way` tells of how an obstacle came to `place` in `dt` seconds: `came` and `was`."""
+        """Return what `Travel` tells of how an obstacle came to `place` in `dt` seconds: `came` and `was`."""
         shape = obstacle.shape
         last, before = self._state.before.get(obstacle, (shape, place))
         if dt and isinstance(shape, Mesh) and isinstance(last, Mesh) and _bent(last, shape):
@@ -346,20 +355,20 @@ class Solids:
         It stays there until `on_way` is False again, whoever looks.
         """
         if part == 1 and count > 1:
-            self._ways = [self._travelling(way) for way in self._ways]
-        voxels = [way.voxelized((part - 1) / count, part / count, dt / count) for way in self._ways]
+            self._travels = [self._by_nearest_image(travel) for travel in self._travels]
+        voxels = [travel.voxelized((part - 1) / count, part / count, dt / count) for travel in self._travels]
         self._state.stepped = voxels
         self._voxelize(voxels)
-        self._state.uncovered = self.on_way = self.reopened = True
+        self._state.to_cover = self.on_way = self.reopened = True
 
-    def _travelling(self, way: Way) -> Way:
-        """`way`, by the nearest image of a mesh that bends, or as of a solid that was put where it is."""
-        if way.was is None or way.came is None or not isinstance(way.shape, Mesh):
-            return way
-        moves = self._moves(way.was, way.came, way.shape, way.place)
+    def _by_nearest_image(self, travel: Travel) -> Travel:
+        """The same of the nearest image of a mesh that bends, or as of a solid that was put where it is."""
+        if travel.was is None or travel.came is None or not isinstance(travel.shape, Mesh):
+            return travel
+        moves = self._moves(travel.was, travel.came, travel.shape, travel.place)
         if moves is None:
-            return way._replace(came=None, was=None)
-        return way._replace(came=moved(way.came, moves[2]))
+            return travel._replace(came=None, was=None)
+        return travel._replace(came=moved(travel.came, moves[2]))
 
     def mirror(self, finer: Solids) -> None:
         """Be what `finer` holds, of the same box in cells half as large."""
@@ -396,7 +405,7 @@ class Solids:
         state.before = {}
         self.update(obstacles, None)
         state.stepped = state.voxels
-        state.uncovered = self.present  # the next step clears what they cover: they may be moved before
+        state.to_cover = self.present  # the next step clears what they cover: they may be moved before
 
     def scroll(self, obstacles: Sequence[Obstacle], before: Grid) -> None:
         """Voxelize what the last step did anew, where it is seen from a box that stood at `before`.
@@ -423,7 +432,7 @@ class Solids:
         some, state.stepped = bool(state.voxels or voxels), voxels
         if some:
             self._voxelize(voxels)
-            state.uncovered = self.present
+            state.to_cover = self.present
         self._changes = None
 
     def history(self, obstacles: Sequence[Obstacle]) -> tuple[list[Any], list[Voxelized]]:
@@ -434,9 +443,9 @@ class Solids:
         """Go on from the `history`, which `check_history` knows, of solids with these obstacles."""
         state, known = self._state, zip(obstacles, before, strict=True)
         state.before = {o: (was[0], was[1]) for o, was in known if was is not None}
-        state.stepped = [Voxelized(*v) for v in voxels]
+        state.stepped = [Voxelized(*v)._replace(mark=Mark(*v[2])) for v in voxels]
         self._voxelize(state.stepped)
-        state.uncovered = self.present  # it may be clear already: to do it again changes nothing
+        state.to_cover = self.present  # it may be clear already: to do it again changes nothing
         self._changes = None
 
     def take(self, other: Solids) -> list[str]:
@@ -596,7 +605,7 @@ class Solids:
         if not voxels:
             self._clear()
             return
-        state.left = False
+        state.vacated = False
         run, variant = self.backend.kernel, Variant(solids=True, boundaries=sides)
         self._make_fields()
         fields, solids, marked = self._fields, self._fields["solid_velocity"], state.heats or state.slips
@@ -618,7 +627,7 @@ class Solids:
         """Let there be no solids."""
         if self.present:
             self._fields["solid"].fill([0.0])
-            self._state.left = True
+            self._state.vacated = True
         self._state.closed = None
         self._hand_out()
 

@@ -8,10 +8,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from gpufluid import coarse_velocity
 from gpufluid.advection import Advection
 from gpufluid.arguments import Cells, FacesAndCells, Swelling
 from gpufluid.backend import Backend, FieldStore, release
@@ -26,17 +22,18 @@ from gpufluid.errors import GpufluidError, warn
 from gpufluid.fire import Fire
 from gpufluid.forces import Forces
 from gpufluid.fourier import check_box, refuse_obstacle
-from gpufluid.grid import AXES
+from gpufluid.grid import AXES, Grid
 from gpufluid.kernels import Variant
 from gpufluid.obstacles import Obstacle
-from gpufluid.pressure import Projection
+from gpufluid.pressure import Projection, measure
 from gpufluid.settings import Settings
 from gpufluid.solids import Solids
 from gpufluid.solvers import FFT, Multigrid
 from gpufluid.sources import Emitter
+from gpufluid.speeds import Speeds
 from gpufluid.user_forces import Force
 
-LEFT = 0.25  # share of what was in cells that a solid comes into, until it is carried off: see was_fluid.glsl
+KEPT = 0.25  # share of what was in cells that a solid comes into, until it is carried off: see was_fluid.glsl
 BESIDE_SOLIDS = Multigrid(2)  # leaves little of a divergence that changes from cell to cell
 FAR = 50  # a dt so many times as long as `cfl` and `max_substeps` have room for is taken for a mistake
 
@@ -52,53 +49,55 @@ def variant_of(settings: Settings, boundaries: Boundaries, solids: bool) -> Vari
     return _variant(solids, settings.trace, settings.limiter, settings.sampler, boundaries)
 
 
+def _fine_settings(settings: Settings) -> Settings:
+    """What the stages on the fine grid go by: with a coarse velocity they only carry scalars along it."""
+    return settings.but(solve_velocity=False) if settings.coarse_velocity else settings
+
+
+def _coarse_settings(settings: Settings) -> Settings:
+    """What a `CoarseSolver` goes by: it carries no scalars."""
+    scheme = settings.velocity_scheme
+    return settings.but(
+        coarse_velocity=False, advection="semi-lagrangian", velocity_advection=scheme, skip_empty=False
+    )
+
+
 class Solver:
     """The fields of a fluid and the stages that step them, on any backend.
 
     copies: those of emitters and forces that steps in slices go by. coarse: what solves for the velocity
-    where that has a grid of its own (`gpufluid.coarse_velocity`). over: whom this one does so for.
+    where that has a grid of its own. fine: whom this one does so for.
     """
 
     def __init__(
-        self, backend: Backend, settings: Settings, boundaries: Boundaries, over: Solver | None = None
+        self, backend: Backend, settings: Settings, boundaries: Boundaries, fine: Solver | None = None
     ) -> None:
         self.backend, self.settings, self.boundaries = backend, settings, boundaries
         self.check(settings)
-        own = coarse_velocity.carrying(settings)
+        own = _fine_settings(settings)
         self.time = 0.0  # seconds since the start
         self.velocity = backend.field("velocity", "face")
         self.scalars = backend.field("scalars", "cell")
         self.colors = Colors(backend, boundaries)
         self._fill_with_air()
-        self.speed = backend.field("speed", "block", buffers=1, exact=True)
-        # in a large box: the device finds the fastest sooner than all blocks are read back
-        self.largest: FieldStore | None = None
-        if backend.grid.many:
-            self.largest = backend.field("largest speed", "group", buffers=1, exact=True)
-        self.slopes: FieldStore | None = None
-        if over is not None:
-            self.slopes = backend.field("slopes", "bounded", buffers=1)
+        self.speeds = Speeds(backend)
         self.solids = Solids(backend, boundaries)
-        self.copies: Copies = Copies() if over is None else over.copies
-        self.emission = Emission(backend, self.copies, None if over is None else over.backend)
+        self.copies: Copies = Copies() if fine is None else fine.copies
+        self.emission = Emission(backend, self.copies, None if fine is None else fine.backend)
         self.forces = Forces(backend, own, self.copies)
         self.fire = Fire(backend, settings)
         self.advection = Advection(backend, own)
         self.diffusion = Diffusion(backend, own, boundaries)
         self.projection = Projection(backend, settings)
         self.empty = EmptySpace(backend, settings, boundaries)
-        self._covered = False  # whether cells that solids came into still hold `LEFT` of what was there
+        self._covered = False  # whether cells that solids came into still hold `KEPT` of what was there
         self._uncovered = False  # whether solids may have left cells that hold nothing yet
-        self._measured = -1  # the version of the velocity whose largest speeds were found last
-        self._read = -2, np.zeros(0, np.float32)  # that whose speeds were read back last, and these
         self._doubted = False  # whether a dt that looks like a mistake was warned of
         self.coarse = self._coarse_for(settings)
 
-    def _coarse_for(self, settings: Settings) -> Solver | None:
+    def _coarse_for(self, settings: Settings) -> CoarseSolver | None:
         """What is to solve for the velocity, if not this."""
-        if not settings.coarse_velocity:
-            return None
-        return Solver(self.backend.coarser(), coarse_velocity.solving(settings), self.boundaries, self)
+        return CoarseSolver(self, settings) if settings.coarse_velocity else None
 
     @property
     def flow(self) -> Solver:
@@ -113,7 +112,7 @@ class Solver:
         """Raise GpufluidError where this box cannot go on by `settings`."""
         grid = self.backend.grid
         if settings.coarse_velocity:
-            coarse_velocity.check_cells(grid)
+            _check_even(grid)
         if isinstance(settings.pressure, FFT):
             check_box(grid, self.boundaries)  # half of a power of two is one too
 
@@ -141,16 +140,16 @@ class Solver:
             now.shortest, now.pushed = last.shortest, last.pushed
             idle.append(coarse)
         elif coarse is not None:
-            coarse.settings = coarse_velocity.solving(settings)
+            coarse.settings = _coarse_settings(settings)
         release(*idle)
 
     def _stages(self, settings: Settings) -> Iterator[tuple[Any, Settings]]:
         """The stages, and what each goes by."""
-        own = coarse_velocity.carrying(settings)
+        own = _fine_settings(settings)
         yield from ((stage, own) for stage in (self.forces, self.advection, self.diffusion))
         yield from ((stage, settings) for stage in (self.fire, self.projection, self.empty))
         if self.coarse is not None and settings.coarse_velocity:
-            yield from self.coarse._stages(coarse_velocity.solving(settings))
+            yield from self.coarse._stages(_coarse_settings(settings))
 
     def use_sides(self, boundaries: Boundaries) -> None:
         """Go on in a box with sides of the same kinds that do something else, from the flow as it is."""
@@ -192,9 +191,9 @@ class Solver:
 
     def divergence(self, swelling: Swelling | None = None) -> FieldStore:
         """The divergence of the velocity as it is, less that of `swelling` gas."""
-        projection = self.projection
-        projection.measure(self.variant, self.solids.openings, velocity=self.velocity, swelling=swelling)
-        return projection.divergence
+        divergence, openings = self.projection.divergence, self.solids.openings
+        measure(self.backend, divergence, self.variant, openings, self.velocity, swelling)
+        return divergence
 
     def prepare_colors(self) -> FieldStore:
         """Return the field of colours, made where there is none yet."""
@@ -218,17 +217,14 @@ class Solver:
         if self.coarse is not None:
             self.coarse.diffusion.check(dt, solids=bool(obstacles))
         self.solids.update(obstacles, dt)
-        if self.solids.left:
-            self.fill_left()
+        if self.solids.vacated:
+            self.fill_vacated()
         if not self.solids.pushing:
             self.let_slip()
         count, grid = self.substeps(dt), self.backend.grid
         for number in range(1, count + 1):
-            there = [
-                one
-                for emitter in emitters
-                for one in on_its_way(emitter, dt / count, dt - number * dt / count, grid.cell_size)
-            ]
+            later = dt - number * dt / count  # seconds from the end of this substep to that of the step
+            there = [e for of in emitters for e in on_its_way(of, dt / count, later, grid.cell_size)]
             try:
                 if self.solids.pushing:
                     self.solids.go_on(number, count, dt)
@@ -242,19 +238,19 @@ class Solver:
                 self.solids.on_way = False
         return count
 
-    def cover(self, left: float = 0.0) -> None:
+    def cover(self, kept: float = 0.0) -> None:
         """Leave nothing where solids are: it must not be seen from the other side of them.
 
-        left: the share that stays of what was in cells they have just come into: in `carry_scalars` the fluid
+        kept: the share that stays of what was in cells they have just come into: in `carry_scalars` the fluid
             before them takes it along. It is 0 for solids that were put there and push nothing on.
         """
         if self.solids.present:
-            self._leave(left)
+            self._keep(kept)
         self.solids.were_covered()
-        self._covered, self._uncovered = left > 0.0, self.solids.present
+        self._covered, self._uncovered = kept > 0.0, self.solids.present
 
-    def _leave(self, share: float) -> None:
-        """Leave a share of what is in solids."""
+    def _keep(self, share: float) -> None:
+        """Keep a share of what is in solids."""
         run = self.backend.kernel("cover_scalars", self.variant)
         for carried in (self.scalars, self.colors.field):
             if carried is not None:
@@ -265,12 +261,12 @@ class Solver:
         if self.settings.solve_velocity and self.coarse is None:
             self.solids.slip(self.variant, velocity=self.velocity)
 
-    def fill_left(self) -> None:
-        """Fill with air what the last solid left: scalars are carried for no time, as if one were there."""
-        cells = self.solids.take_left()
+    def fill_vacated(self) -> None:
+        """Fill the last solid's cells with air: scalars are carried for no time, as if one were there."""
+        cells = self.solids.take_vacated()
         scalars, colors, u = self.scalars, self.colors.field, self.velocity
         variant, color_variant = replace(self.variant, solids=True), replace(self.color_variant, solids=True)
-        if self.advection.in_volumes:
+        if self.advection.finite_volume:
             self._uncover(cells, 1)
         else:
             self.advection.carry_scalars(0.0, variant, cells, scalars=scalars, velocity=u)
@@ -312,7 +308,7 @@ class Solver:
         part = 0.5 * dt if reflects else dt
         self.empty.begin(bool(self.solids.heat), bool(self.solids.faces))
         if moving and coarse is not None:
-            coarse_velocity.begin(self, coarse)
+            coarse.restrict_flow(self)
         if reflects:
             flow.advection.remember(flow.variant, flow.solids.faces, velocity=flow.velocity)
         if moving:
@@ -331,7 +327,7 @@ class Solver:
             u, variant, faces = flow.velocity, flow.variant, flow.solids.faces
             reflected = flow.advection.reflected
             if coarse is not None:
-                coarse_velocity.hand_down(self, coarse)
+                coarse.restrict_scalars(self)
             with flow.projection.reflecting(part, variant, faces, velocity=u, reflected=reflected):
                 flow.push(part, self.time + dt, forces, reflected)
                 flow.advection.foresee(variant, faces, velocity=u)
@@ -342,15 +338,15 @@ class Solver:
                 self.take_velocity(part, coarse)
         self.time += dt
 
-    def take_velocity(self, dt: float, coarse: Solver) -> None:
+    def take_velocity(self, dt: float, coarse: CoarseSolver) -> None:
         """Take the velocity of `coarse`, and the pressure that has acted on it for `dt` seconds."""
-        coarse_velocity.give_velocity_back(self, coarse)
-        if self.solids.present and self.advection.in_volumes:
+        coarse.prolong_velocity(self)
+        if self.solids.present and self.advection.finite_volume:
             # smoke would gather or thin out in what divergence the finer outline leaves
-            self._project(dt, self.variant, afresh=True, solver=BESIDE_SOLIDS)
+            self._project(dt, afresh=True, solver=BESIDE_SOLIDS)
         else:
             self.solids.slip(self.variant, velocity=self.velocity)
-        coarse_velocity.give_pressure_back(self, coarse)
+        coarse.prolong_pressure(self)
 
     def carry_velocity(self, dt: float, reflected: FieldStore | None = None) -> None:
         """Carry the velocity, or `reflected` in place of it, along the velocity for `dt` seconds."""
@@ -364,8 +360,8 @@ class Solver:
         u = self.velocity if moving and coarse is None else None
         reach, changes = Reach(self.backend.grid, variant.boundaries), self.solids.take_changes()
         with self.empty.emitting(changes, emitters, reach, s, colors, *self.fire.fields):
-            if self.solids.uncovered:
-                self.cover(LEFT if self.solids.pushing else 0.0)
+            if self.solids.to_cover:
+                self.cover(KEPT if self.solids.pushing else 0.0)
             self.emission.emit(
                 emitters, reach, dt, time, variant, faces, velocity=u, scalars=s, colors=colors
             )
@@ -375,14 +371,7 @@ class Solver:
             self.fire.burn(dt, variant, scalars=s)
         if moving and coarse is not None:
             coarse.blow(dt, time, emitters)
-            coarse_velocity.hand_down(self, coarse)
-
-    def blow(self, dt: float, time: float, emitters: Sequence[Emitter]) -> None:
-        """Set the velocity that emitters bring; what else they do here is of no account."""
-        reach = Reach(self.backend.grid, self.boundaries)
-        moving = [emitter for emitter in emitters if emitter.velocity is not None]
-        u, s, faces = self.velocity, self.scalars, self.solids.faces
-        self.emission.emit(moving, reach, dt, time, self.variant, faces, velocity=u, scalars=s)
+            coarse.restrict_scalars(self)
 
     def push(self, dt: float, time: float, forces: Sequence[Force], velocity: FieldStore) -> None:
         """Let buoyancy, confinement and `forces` push a velocity for `dt` seconds, as they are at `time`."""
@@ -399,14 +388,14 @@ class Solver:
         if self.settings.viscosity:
             with self.projection.holding(dt, variant, faces, velocity=u):
                 self.diffusion.diffuse_velocity(dt, variant, faces, velocity=u)
-        self._project(dt, variant)
+        self._project(dt)
 
-    def _project(self, dt: float, variant: Variant, afresh: bool = False, solver: Any = None) -> None:
+    def _project(self, dt: float, afresh: bool = False, solver: Any = None) -> None:
         """Take from the velocity its divergence. afresh: the last pressure has been taken off already.
 
         solver: None is that of the settings.
         """
-        solids, u, swelling = self.solids, self.velocity, self.fire.swelling
+        solids, u, swelling, variant = self.solids, self.velocity, self.fire.swelling, self.variant
         self.projection.project(
             dt,
             variant,
@@ -425,23 +414,24 @@ class Solver:
         u, s, colors, variant = self.velocity, self.scalars, self.colors.field, self.variant
         cells, empty = self.solids.cells, self.empty
         covered, self._covered = self._covered, False
-        parts = self.advection.parts(dt, variant, velocity=u) if self.advection.in_volumes else 1
-        bare = self._uncovered and self.solids.present and self.advection.in_volumes
-        if empty.on:
-            self.measure_speed()
-        fastest, times = self.largest or self.speed, 2 * parts if bare else parts
-        if self.advection.in_volumes:  # how much fluid empty cells hold between two axes counts beside them
+        parts = self.advection.parts(dt, variant, velocity=u) if self.advection.finite_volume else 1
+        bare = self._uncovered and self.solids.present and self.advection.finite_volume
+        fastest = self.speeds.measure(variant, velocity=u) if empty.on else None
+        times = 2 * parts if bare else parts
+        if (
+            self.advection.finite_volume
+        ):  # how much fluid empty cells hold between two axes counts beside them
             times += 1
-        with empty.carrying(dt / parts, times, s, colors, fastest, *self.advection.cells):
+        with empty.carrying(dt / parts, times, s, colors, fastest, *self.advection.cell_scratch):
             if bare:
                 self._uncover(cells, parts)
-            kind = replace(variant, covered=covered)
+            kind = replace(variant, covered=True) if covered else variant
             self.advection.carry_scalars(dt, kind, cells, scalars=s, velocity=u, parts=parts)
             if colors is not None:
                 kind = replace(self.color_variant, covered=covered)
                 self.advection.carry_colors(dt, kind, cells, colors=colors, velocity=u, parts=parts)
-            if covered and self.advection.in_volumes:
-                self._leave(0.0)
+            if covered and self.advection.finite_volume:
+                self._keep(0.0)
         self.advection.turn = 1 - self.advection.turn
         self._uncovered = False
         self.diffusion.diffuse_scalars(dt, variant, scalars=s)
@@ -458,9 +448,9 @@ class Solver:
         self.solids.update(obstacles, None)
         coarse, flow = self.coarse, self.flow
         if coarse is not None:
-            coarse_velocity.begin(self, coarse)
+            coarse.restrict_flow(self)
         flow.backend.kernel("constrain", flow.variant)(velocity=flow.velocity, **flow.solids.faces)
-        flow._project(dt, flow.variant, afresh=True)
+        flow._project(dt, afresh=True)
         if coarse is not None:
             self.take_velocity(dt, coarse)
 
@@ -492,7 +482,7 @@ class Solver:
         self.fire.scroll((i, j, k), variant)
         self.projection.scroll((i, j, k), variant)
         self.empty.forget()
-        if self.solids.uncovered:
+        if self.solids.to_cover:
             self.cover()
 
     def check_scroll(self, axis: int) -> None:
@@ -506,33 +496,13 @@ class Solver:
                     "which would have to move through the fluid; it must be gf.Open, Inflow or Periodic"
                 )
 
-    def max_speed(self) -> float:
-        """Largest speed, m/s: no less than the true one, and more by at most the change over four cells."""
-        blocks = self._speeds()
-        whole = np.linalg.norm(blocks[..., :3], axis=-1) if self.largest is None else blocks[..., 3]
-        return float(whole.max())
-
-    def _speeds(self) -> NDArray[np.floating]:
-        """The largest speeds of (many) blocks of faces, as they are now, m/s; read once for one velocity."""
-        self.measure_speed()
-        if self._read[0] != self._measured:
-            self._read = self._measured, (self.largest or self.speed).read()
-        return self._read[1]
-
-    def measure_speed(self) -> None:
-        """Take the largest speeds of blocks of faces, as they are now; once for one velocity."""
-        if self._measured != self.velocity.version:
-            self.backend.kernel("max_speed", self.variant)(velocity=self.velocity, speed=self.speed)
-            if self.largest is not None:
-                self.backend.kernel("largest_speed", self.variant)(speed=self.speed, largest=self.largest)
-            self._measured = self.velocity.version
-
     def substeps(self, dt: float) -> int:
         """How many equal parts keep what is carried within `cfl` cells; at most `max_substeps`."""
         rules = self.settings
         if rules.cfl is None or not rules.solve_velocity or rules.max_substeps == 1:
             return 1
-        carried = self.max_speed() * dt / (self.coarse or self).backend.grid.cell_size
+        fastest = self.speeds.most(self.variant, velocity=self.velocity)
+        carried = fastest * dt / self.flow.backend.grid.cell_size
         if not math.isfinite(carried):
             return int(rules.max_substeps)
         if carried > FAR * rules.cfl * rules.max_substeps and not self._doubted:
@@ -581,6 +551,73 @@ class Solver:
 
     def release(self) -> None:
         """Release every field."""
-        release(self.coarse, self.velocity, self.scalars, self.colors, self.speed, self.largest, self.slopes)
+        release(self.coarse, self.velocity, self.scalars, self.colors, self.speeds)
         release(self.solids, self.emission, self.forces, self.fire)
         release(self.advection, self.diffusion, self.projection, self.empty)
+
+
+class CoarseSolver(Solver):
+    """Solves for the velocity of `fine` on a grid with half as many cells along each axis.
+
+    Nothing lasts here from one substep to the next. It begins with the means of what `fine` holds, and gives
+    back a velocity that, away from solids, has these means again, and in each fine cell the divergence of the
+    coarse cell round it. So the fine fields are all of the state.
+    """
+
+    def __init__(self, fine: Solver, settings: Settings) -> None:
+        super().__init__(fine.backend.coarser(), _coarse_settings(settings), fine.boundaries, fine)
+        self.slopes = self.backend.field("slopes", "bounded", buffers=1)
+
+    def restrict_flow(self, fine: Solver) -> None:
+        """Stand where `fine` does, with its solids, velocity and last pressure."""
+        self.backend.grid, run = fine.backend.grid.coarser(), self.backend.kernel
+        self.time = fine.time
+        self.solids.mirror(fine.solids)
+        variant, velocity = self.variant, {"fine_velocity": fine.velocity, "velocity": self.velocity}
+        run("restrict_velocity", variant)(**velocity, **self.solids.faces)
+        run("restrict_pressure", variant)(fine_pressure=fine.pressure, pressure=self.pressure)
+        self.let_slip()
+
+    def restrict_scalars(self, fine: Solver) -> None:
+        """Take the scalars, colours and flame of `fine` that push the velocity."""
+        run, variant = self.backend.kernel, self.variant
+        run("restrict_scalars", variant)(fine_scalars=fine.scalars, scalars=self.scalars)
+        if fine.color is not None and fine.settings.weight:
+            run("restrict_scalars", variant)(fine_scalars=fine.color, scalars=self.prepare_colors())
+        if self.swelling:
+            run("restrict_flame", variant)(fine_flame=fine.flame, flame=self.flame)
+
+    def blow(self, dt: float, time: float, emitters: Sequence[Emitter]) -> None:
+        """Set the velocity that emitters bring; what else they do here is of no account."""
+        reach = Reach(self.backend.grid, self.boundaries)
+        moving = [emitter for emitter in emitters if emitter.velocity is not None]
+        u, s, faces = self.velocity, self.scalars, self.solids.faces
+        self.emission.emit(moving, reach, dt, time, self.variant, faces, velocity=u, scalars=s)
+
+    def prolong_velocity(self, fine: Solver) -> None:
+        """Give `fine` the velocity."""
+        slopes = self.backend.kernel("face_slopes", self.variant)
+        slopes(velocity=self.velocity, slopes=self.slopes, **self.solids.faces)
+        prolong = fine.backend.kernel("prolong_velocity", fine.variant)
+        prolong(slopes=self.slopes, velocity=fine.velocity, **fine.solids.faces)
+
+    def prolong_pressure(self, fine: Solver) -> None:
+        """Give `fine` the pressure, also where there is no fluid here and some there."""
+        prolong = fine.backend.kernel("prolong_pressure", fine.variant)
+        solid = {"coarse_solid": self.solids.cells["solid"]} if fine.solids.present else {}
+        prolong(coarse_pressure=self.pressure, pressure=fine.pressure, **solid)
+
+    def release(self) -> None:
+        """Release every field."""
+        super().release()
+        self.slopes.release()
+
+
+def _check_even(grid: Grid) -> None:
+    """Raise GpufluidError for a grid of which no coarser one has half the cells."""
+    for axis, cells in zip(AXES, grid.cells[: grid.dimensions], strict=False):
+        if cells % 2:
+            raise GpufluidError(
+                f"Settings.coarse_velocity needs an even number of cells along each axis, got {cells} along "
+                f"{axis} in {grid.cells}"
+            )

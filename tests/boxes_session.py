@@ -61,10 +61,6 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
         drive.press(ord("z"), CONTROL)
         drive.send(KEY_RELEASE, detail=code, state=CONTROL)
 
-    def type_text(text: str) -> None:
-        for letter in text:
-            drive.press(ord(letter))
-
     # an object for the second box, by its selector
     choose_box("box 2")
     report["box"] = studio.editor.box
@@ -87,7 +83,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     for name in ("none.obj", "bad.obj", "wedge.obj"):
         drive.press_widget("##mesh, obstacles")
         drive.press(ord("a"), CONTROL)
-        type_text(name)
+        drive.type_text(name)
         if name == "bad.obj":
             drive.press_widget("Add mesh")
             drive.frames(2)

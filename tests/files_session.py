@@ -39,8 +39,7 @@ def enter(drive: Driver, label: str, text: str) -> None:
     """Type another text into a field, and press enter."""
     drive.press_widget(label)
     drive.press(ord("a"), CONTROL)
-    for letter in text:
-        drive.press(ord(letter))
+    drive.type_text(text)
     drive.press(ENTER)
     drive.frames(2)
 
@@ -192,8 +191,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     report["other_undone"] = solid.shape is before
     edits = len(player.history.done)
     drive.press_widget("##mesh file")
-    for letter in "abc":
-        drive.press(ord(letter))
+    drive.type_text("abc")
     drive.press(ESCAPE)
     drive.frames(2)
     report["escaped"] = [len(player.history.done) - edits, studio.objects._shown["mesh"].text]

@@ -77,10 +77,6 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
             drive.send(kind, x, y, LEFT)
         drive.frames(2)
 
-    def type_text(text: str) -> None:
-        for letter in text:
-            drive.press(ord(letter))
-
     def press(key: int, state: int = 0) -> None:
         drive.press(key, state)
         drive.frames(2)
@@ -91,7 +87,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     # a double click; enter keeps, and it is one edit
     double_click(f"ball  (left)##{BALL}")
     report["asked"] = [list(naming.path or ()), list(editor.selected or ())]
-    type_text("moons")  # of which each letter but one does something elsewhere
+    drive.type_text("moons")  # of which each letter but one does something elsewhere
     Image.fromarray(drive.picture()).save("naming.jpg")
     press(ENTER)
     report["renamed"] = [
@@ -109,14 +105,14 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     # F2: taken, empty, given up; nothing has changed
     said = []
     press(F2)
-    type_text("source")
+    drive.type_text("source")
     press(ENTER)
     said += [player.message, list(naming.path or ())]
     Image.fromarray(drive.picture()).save("taken.png")
     press(BACKSPACE)
     press(ENTER)
     said += [player.message, list(naming.path or ())]
-    type_text("a.b")
+    drive.type_text("a.b")
     press(ENTER)
     said += [player.message]
     press(ESCAPE)
@@ -131,7 +127,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     press(F2)
     drive.frames(2)
     report["scrolled"] = [unseen, studio.ui.wants_keys, drive.places["##name"][1] > FIRST]
-    type_text("star")
+    drive.type_text("star")
     press(ESCAPE)
     report["given_up"] = [naming.path, names()]
     # a click elsewhere keeps it, of what had no name too; folded, the list opens
@@ -140,7 +136,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.frames(1)
     editor.select(("lights", 0))
     press(F2)
-    type_text("lamp")
+    drive.type_text("lamp")
     drive.press_widget(f"source  (left)##{SOURCE}")
     drive.frames(2)
     report["kept"] = [names(), list(editor.selected or ()), f"lamp##{LAMP}" in drive.places]
@@ -174,7 +170,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.press_widget("Objects")
     drive.frames(2)
     double_click("left###fluids-0")
-    type_text("room")
+    drive.type_text("room")
     press(ENTER)
     report["box"] = [list(scene.box_names), [view.box for view in scene.views]]
     drive.press_widget("Flow")
@@ -186,7 +182,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.frames(1)
     report["view"] = [list(editor.selected or ())]
     press(F2)
-    type_text("glow")
+    drive.type_text("glow")
     press(ENTER)
     press(ord("d"), CONTROL)
     report["view"] += [names(), list(editor.selected or ())]

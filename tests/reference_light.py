@@ -30,25 +30,18 @@ def trilinear(volume: Floats, place: Floats) -> Floats:
 
 
 def let_through(
-    extinction: Floats,
-    cell_size: float,
-    places: Floats,
-    eye: Floats,
-    parallel: bool = False,
-    room: ArrayLike = np.inf,
-    edge: float = 0.0,
+    extinction: Floats, cell_size: float, places: Floats, eye: Floats, edge: float = 0.0
 ) -> Floats:
     """Share of the light of `places` [n, 3] that reaches the viewer through smoke; the twin of ``veil.glsl``.
 
-    extinction: 1/m, [z, y, x]. places, eye: cells; with `parallel` rays eye is the way there, of length 1.
-    room: cells from each place to where the picture begins. edge: as for `edged`.
+    extinction: 1/m, [z, y, x]. places, eye: cells. edge: as for `edged`.
     """
-    way = np.broadcast_to(eye, places.shape) if parallel else eye - places
+    way = eye - places
     way = way / np.linalg.norm(way, axis=1, keepdims=True)
     way = np.where(np.abs(way) < 1e-6, 1e-6, way)
     ends = np.stack([-places / way, (np.array(extinction.shape[::-1]) - places) / way])
     start = np.maximum(ends.min(axis=0).max(axis=1), 0.0)
-    end = np.minimum(ends.max(axis=0).min(axis=1), room)
+    end = ends.max(axis=0).min(axis=1)
     depth = np.zeros(len(places))
     while (start < end).any():
         piece = np.clip(end - start, 0.0, VEIL_PIECE)

@@ -182,11 +182,15 @@ class Driver:
         self.hand.send(KEY_PRESS, detail=code, state=state)
         self.send(KEY_RELEASE, detail=code, state=state)
 
-    def click(self, x: float, y: float, button: int = LEFT) -> None:
+    def type_text(self, text: str) -> None:
+        for letter in text:
+            self.press(ord(letter))
+
+    def click(self, x: float, y: float) -> None:
         """Press and let go there."""
         self.hand.send(MOTION, round(x), round(y))
-        self.send(BUTTON_PRESS, x, y, button)
-        self.send(BUTTON_RELEASE, x, y, button)
+        self.send(BUTTON_PRESS, x, y, LEFT)
+        self.send(BUTTON_RELEASE, x, y, LEFT)
         self.panel_frames()
 
     def press_widget(self, label: str, share: float = 0.5) -> None:
@@ -226,7 +230,7 @@ class Driver:
         """Where a point of the scene is in the window."""
         from gpufluid.render.camera import view_of
 
-        left, bottom, width, height = self.player.picture
+        left, bottom, width, height = self.player.picture_area
         x, y, _, w = view_of(self.player.camera, width / height).clip.astype(float) @ [*point, 1.0]
         top = self.player.size[1] - bottom - height
         return left + 0.5 * (x / w + 1.0) * width, top + 0.5 * (1.0 - y / w) * height
@@ -382,8 +386,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.send(BUTTON_RELEASE, x1 - 10, 0.5 * (y0 + y1), LEFT, CONTROL)
     drive.send(KEY_RELEASE, detail=code, state=CONTROL)
     drive.frames(1)
-    for letter in "0.1":
-        drive.press(ord(letter))
+    drive.type_text("0.1")
     drive.press(0xFF0D)
     report["typed"] = list(scene.fluid.settings.up)
     without = drive.picture()

@@ -755,14 +755,14 @@ def test_what_spans_cover_is_in_them(ctx: moderngl.Context) -> None:
         solver = fluid._solver
         strips = solver.empty._strips
         assert isinstance(strips, Strips)
-        solver.measure_speed()
+        speeds = solver.speeds.measure(solver.variant, velocity=solver.velocity)
 
         def known(box: tuple[tuple[float, ...], tuple[float, ...]]) -> bool:
             (x, y, z), (right, top, _) = box
             return [x, right, y, top] in [span[1:] for span in spans_of(strips) if span[0] == z]
 
         def carry() -> None:
-            strips.carry(solver.scalars, None, solver.speed, fluid.boundaries, 0.0, 1)
+            strips.carry(solver.scalars, None, speeds, fluid.boundaries, 0.0, 1)
 
         one, other = ((3.0, 1.0, 2.0), (9.0, 3.0, 4.0)), ((2.0, 2.0, 6.0), (4.0, 4.0, 8.0))
         strips.add([one])

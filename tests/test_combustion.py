@@ -348,12 +348,12 @@ def front(fluid: gf.Fluid) -> float:
     return float((1.0 - fluid.fuel.read() / 0.1).sum()) * fluid.grid.cell_size
 
 
-def fuse(diffusivity: float, backend: str = "numpy") -> gf.Fluid:
+def fuse(diffusivity: float) -> gf.Fluid:
     """A strip full of fuel, lit at its left end, that carries nothing."""
     rules = gf.Settings(
         combustion=gf.Combustion(), thermal_diffusivity=diffusivity, solve_velocity=False, buoyancy=0.0
     )
-    fluid = gf.Fluid(gf.Grid((192, 1, 1), 0.01), settings=rules, backend=backend)
+    fluid = gf.Fluid(gf.Grid((192, 1, 1), 0.01), settings=rules, backend="numpy")
     fluid.fuel.write(np.full((1, 1, 192), 0.1))
     fluid.temperature.write(np.where(np.arange(192) < 4, 1.0, 0.0).reshape(1, 1, 192))
     return fluid

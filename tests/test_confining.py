@@ -170,10 +170,10 @@ def plume(ctx: moderngl.Context, cells: Any = (24, 32, 24), **rules: Any) -> gf.
     return fluid
 
 
-def passes(fluid: gf.Fluid, dt: float = 1 / 30) -> set[str]:
+def passes(fluid: gf.Fluid) -> set[str]:
     """The kernels of a step that push."""
     assert fluid.device is not None
-    ran = set(fluid.device.bytes_of(lambda: fluid.step(dt) and None))
+    ran = set(fluid.device.bytes_of(lambda: fluid.step(1 / 30) and None))
     return ran & {*PARTS, "confine", "buoyancy"}
 
 

@@ -217,7 +217,7 @@ def test_a_long_step_is_split(solved: bool) -> None:
         u[0, :16, 1:16, 0] = 1.0
         fluid.velocity.write(u)
         solver = fluid._solver
-        assert solver.max_speed() == pytest.approx(1.0)
+        assert solver.speeds.most(solver.variant, velocity=solver.velocity) == pytest.approx(1.0)
         assert solver.substeps(0.4) == 1  # 4 cells
         assert solver.substeps(0.6) == (2 if solved else 1)
         assert solver.substeps(60.0) == (4 if solved else 1)  # the cap
@@ -235,9 +235,9 @@ def test_of_many_cells_the_device_finds_the_fastest(backend: str, monkeypatch: p
         with gf.Fluid(gf.Grid(CELLS, 0.1), settings=rules, backend=backend) as fluid:
             fluid.velocity.write(rng.normal(size=(9, 13, 11, 3)))
             solver = fluid._solver
-            speeds.append(solver.max_speed())
+            speeds.append(solver.speeds.most(solver.variant, velocity=solver.velocity))
             parts.append(solver.advection.parts(0.1, solver.variant, velocity=solver.velocity))
-            assert (solver.largest is not None) == (many == 1)
+            assert (solver.speeds.groups is not None) == (many == 1)
             fluid.project()
             left.append(fluid.velocity.read())
     assert speeds[0] == pytest.approx(speeds[1], rel=1e-6) and speeds[0] > 3.0

@@ -26,9 +26,9 @@ LAYERS = {
     "contract": ("backend arguments stopwatch numpy_backend", "description contract"),
     "gl": ("gl", "description contract gl"),
     "numerics": (
-        "advance advection coarse_velocity coarsest colors pressure pressure_problem relaxation multigrid "
-        "fourier diffusion fire copies emission forces diagnostics probes saved drag empty solids solver "
-        "still",
+        "advance advection coarsest colors pressure pressure_problem relaxation multigrid "
+        "fourier diffusion fire copies emission forces diagnostics probes saved drag empty solids speeds "
+        "solver still",
         "description contract numerics",
     ),
     "engine": (

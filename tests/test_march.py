@@ -634,14 +634,14 @@ def test_a_camera_of_ours_has_the_depths_asked_for() -> None:
 # -- quality ------------------------------------------------------------------------------------------------
 
 
-def steered(budget: float, cost: Any, frames: int, start: Quality | None = None, late: int = 3) -> Any:
-    """Run a controller on frames of `cost(frame, quality)` ms that are told `late` frames later."""
-    made = start or Quality(budget)
+def steered(budget: float, cost: Any, frames: int) -> Any:
+    """Run a controller on frames of `cost(frame, quality)` ms that are told three frames later."""
+    made = Quality(budget)
     told, values = [], []
     for frame in range(frames):
         told.append((cost(frame, made.value), made.value))
-        if frame >= late:
-            made.saw(*told[frame - late])
+        if frame >= 3:
+            made.saw(*told[frame - 3])
         values.append(made.value)
     return made, np.array(values)
 

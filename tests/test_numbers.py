@@ -15,7 +15,7 @@ from sharing import CELLS, EVERYWHERE
 import gpufluid as gf
 from gpufluid import reference
 from gpufluid.debugging import NotFiniteError, switches
-from gpufluid.gl.kernel_source import kept
+from gpufluid.gl.kernel_source import bounded
 from gpufluid.gl.source import shader_root
 from gpufluid.grid import LARGEST_HALF, TINY
 from gpufluid.kernels import SCALARS, VELOCITY, Slot
@@ -150,7 +150,7 @@ def test_what_a_pass_leaves_is_bounded(ctx: moderngl.Context, slot: Slot, dtype:
         "#version 430\nlayout(local_size_x = 1) in;\n"
         "layout(std430, binding = 0) buffer B { float values[]; };\n"
         f"{(shader_root() / 'lib/nearest_half.glsl').read_text()}\n"
-        f"vec4 kept(vec4 v) {{ return {kept(stage, slot, dtype)}; }}\n"
+        f"vec4 kept(vec4 v) {{ return {bounded(stage, slot, dtype, nearest=False)}; }}\n"
         "void main() { uint n = gl_GlobalInvocationID.x; values[n] = kept(vec4(values[n])).x; }"
     )
     buffer = ctx.buffer(given.tobytes())

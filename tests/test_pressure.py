@@ -86,7 +86,7 @@ def cycles(fluid: gf.Fluid, solver: Any, count: int) -> np.ndarray:
     """What is left of the divergence after each of `count` turns of `solver`, the first entry 1."""
     close(fluid)
     s = fluid._solver
-    s.projection.measure(s.variant, s.solids.openings, velocity=s.velocity)
+    s.divergence()
     left = [1.0]
     for _ in range(count):
         s.projection.relax(solver, 1.0, s.variant, s.solids.openings)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import moderngl
 import numpy as np
 import pytest
@@ -16,13 +14,6 @@ from gpufluid.render.colormaps import ColorMaps, colormap
 from gpufluid.render.ink import Ink
 
 SIZE = (240, 80)
-
-
-@pytest.fixture
-def device(ctx: moderngl.Context) -> Iterator[Device]:
-    made = Device(ctx, "fragment")
-    yield made
-    made.release()
 
 
 def drawn(ink: Ink, colors: moderngl.Texture | None = None) -> np.ndarray:

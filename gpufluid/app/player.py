@@ -203,9 +203,9 @@ class Player:
         if advanced:
             self.recording.add()
         screen.viewport = (0, 0, *whole)
-        if self.picture != (0, 0, *whole):
+        if self.picture_area != (0, 0, *whole):
             screen.clear(*BESIDE)
-        screen.viewport = self.picture
+        screen.viewport = self.picture_area
         if self.studio is None or not self.studio.has_charts:
             self.renderer.present(screen)
         screen.viewport = (0, 0, *whole)
@@ -264,8 +264,8 @@ class Player:
         return 0, 0, max(width - panel, 1), max(height, 1)
 
     @property
-    def picture(self) -> tuple[int, int, int, int]:
-        """Where in it the picture is, which keeps its shape while it is filmed."""
+    def picture_area(self) -> tuple[int, int, int, int]:
+        """Where in that the picture is, which keeps its shape while it is filmed."""
         return _fitted(self.renderer.size, self.area)
 
     @property
@@ -285,7 +285,7 @@ class Player:
         """How many times as high as the scene's camera sees the picture shows it: see `camera`."""
         if not self.scene.camera_is_given or self._framed is self.scene:
             return 1.0
-        (wide, high), (_, _, width, height) = self.scene.picture.size, self.picture
+        (wide, high), (_, _, width, height) = self.scene.picture.size, self.picture_area
         return max(wide * height / (high * width), 1.0)
 
     @property
@@ -295,7 +295,7 @@ class Player:
 
     def ray(self, x: float, y: float) -> Ray:
         """The ray through a point of the window, in the units of the pointer."""
-        left, bottom, width, height = self.picture
+        left, bottom, width, height = self.picture_area
         top = self.size[1] - bottom - height
         density = self.size[1] / self.height  # pixels of a unit
         across = 2.0 * (x * density - left) / width - 1.0
@@ -338,7 +338,7 @@ class Player:
 
     def frame_all(self) -> None:
         """Move the camera back to where it sees all boxes whole."""
-        _, _, width, height = self.picture
+        _, _, width, height = self.picture_area
         self._framed = self.scene
         move_view(self.scene, lambda _: self.scene.frame_all(width / height))
 
@@ -432,7 +432,7 @@ class Player:
         self.controls.let_go()
         self.scene.release()
         self.scene, self.halted = scene, ""
-        _, _, width, height = self.picture
+        _, _, width, height = self.picture_area
         scene.fit(width / height)
         self._due = 0.0
 

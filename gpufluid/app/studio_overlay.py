@@ -28,7 +28,7 @@ class Overlay:
     def _corner(self) -> tuple[float, float, float, float]:
         """Left, top, width and height of the picture, units of the window."""
         player = self.editor.player
-        left, bottom, width, height = player.picture
+        left, bottom, width, height = player.picture_area
         top = player.size[1] - bottom - height
         d = self.ui.density
         return left / d, top / d, width / d, height / d

@@ -21,13 +21,8 @@ from gpufluid.layout import JOINED_ROWS, PIECE, STRIP, STRIP_ROWS, FlatLayout
 # are compiled once, by a `discard`: llvmpipe then writes out fewer loops, which run up to twice as long.
 FEW = 4096
 LONG = {
-    "max_speed",
-    "most_asked",
-    *(
-        f"{verb}_{what}"
-        for verb in ("advect", "predict", "correct", "compensate", "finish")
-        for what in ("velocity", "scalars")
-    ),
+    *("advect_velocity", "predict_velocity", "correct_velocity", "compensate_velocity", "finish_velocity"),
+    *("advect_scalars", "correct_scalars", "compensate_scalars", "finish_scalars", "max_speed", "most_asked"),
 }
 # Passes of coarse grids, of all of which one program serves each: sizes come to it as numbers.
 SIZED = {"coarse_weights", "first_sweep", "red_black", "restrict", "prolong"}
@@ -56,21 +51,14 @@ def strip_macros(software: bool) -> dict[str, int]:
     return {**sizes, "PIECE": PIECE[0], "PIECE_ROWS": PIECE[1], "GROUPS_ACROSS": GROUPS_ACROSS}
 
 
-def strips_reader(
-    software: bool, layouts: Mapping[str, FlatLayout], name: str = "strips", kind: str = "strip"
-) -> str:
+def strips_reader(software: bool, layouts: Mapping[str, FlatLayout], name: str, kind: str) -> str:
     """The GLSL that reads the spans of strips, or the list of their pieces, see `gpufluid.gl.strips`."""
     macros = "".join(f"#define {key} {value}\n" for key, value in strip_macros(software).items())
     reader = field_reader(name, kind, layouts[kind], STRIP_UNIT)
     return macros + layouts[kind].glsl(kind) + reader
 
 
-def rounds(slot: Slot, dtype: str) -> bool:
-    """Whether a pass rounds what it leaves in `slot`, where the driver would cut it off."""
-    return dtype == "f2" and not slot.short
-
-
-def kept(stage: str, slot: Slot, dtype: str, nearest: bool = False) -> str:
+def bounded(stage: str, slot: Slot, dtype: str, nearest: bool) -> str:
     """The GLSL of what a pass leaves in a texel of `slot`; NaN stays, so that it can be found.
 
     A half float ends at the largest; a single one that is nearly denormal is 0. In fragment passes that is so
@@ -82,8 +70,8 @@ def kept(stage: str, slot: Slot, dtype: str, nearest: bool = False) -> str:
     if slot.short:
         return "v"
     if dtype == "f2":
-        bounded = f"mix(v, sign(v) * {LARGEST_HALF}, greaterThan(abs(v), vec4({LARGEST_HALF})))"
-        return f"rounded_half({bounded})" if rounds(slot, dtype) and not nearest else bounded
+        half = f"mix(v, sign(v) * {LARGEST_HALF}, greaterThan(abs(v), vec4({LARGEST_HALF})))"
+        return half if nearest else f"rounded_half({half})"
     if stage == "compute" or slot.kind in ("cell", "face"):
         return f"mix(v, vec4(0.0), lessThan(abs(v), vec4({TINY!r})))"
     return "v"
@@ -329,9 +317,9 @@ class KernelSource:
         write = self.kernel.write
         name, count = f"{write.name}_out", len(write.parts)
         dtype, nearest = self._dtype_of(write), self.stage in self.device.capabilities.nearest
-        if rounds(write, dtype) and not nearest:
+        if dtype == "f2" and not (write.short or nearest):
             self.shader.include("lib/nearest_half.glsl")
-        what = kept(self.stage, write, dtype, nearest)
+        what = bounded(self.stage, write, dtype, nearest)
         declared = f"{name} = vec4(0.0)" if count == 1 else f"{name}[{count}]"
         self.shader.add(f"vec4 {declared};\nvec4 kept(vec4 v) {{ return {what}; }}", "<fields>")
         return [f"kept({name})"] if count == 1 else [f"kept({name}[{part}])" for part in range(count)]

@@ -95,13 +95,13 @@ class Pass:
             self._program = self._triangle.program
         program = self._program
         device.take_up(program)
-        self._says = f"the kernel {kernel.name} (glsl/{kernel.folder}/{kernel.name}.glsl)"
+        self._label = f"the kernel {kernel.name} (glsl/{kernel.folder}/{kernel.name}.glsl)"
         # a compiler drops what a variant does not use: such names are taken and not sent
         members = {n: program[n] for n in kernel.parameters if n in program}
         self._uniforms = [(n, m) for n, m in members.items() if isinstance(m, moderngl.Uniform)]
         self.sides = side_numbers(source.variant.boundaries)
         told = [(name, program.get(name, None)) for name in self.sides]
-        self._told = [(name, member) for name, member in told if isinstance(member, moderngl.Uniform)]
+        self._side_uniforms = [(n, member) for n, member in told if isinstance(member, moderngl.Uniform)]
         self._sizes: tuple[moderngl.Uniform, bytes] | None = None
         if isinstance(member := program.get("sizes", None), moderngl.Uniform):
             self._sizes = member, source.sizes[: 16 * member.array_length]
@@ -127,16 +127,16 @@ class Pass:
             least = height  # in one piece: a workgroup walks through many rows of the texture
         before = out.fronts  # after the swap the field may have left it to another one
         if pacer is None:
-            self._work(arguments, out, 0, height)
+            self._bind_and_run(arguments, out, 0, height)
         while pacer is not None and first < height:  # all is bound anew: much may happen in between
             rows = pacer.before(self, height - first, least)
-            self._work(arguments, out, first, rows)
+            self._bind_and_run(arguments, out, first, rows)
             first += rows
         out.swap()
         if self.device.moved is not None:
             self.device.moved.setdefault(self.kernel.name, []).append(self.nbytes)
         if switches.numbers:
-            check_numbers(self._says, out, out.read(), lambda: self._read(arguments, before))
+            check_numbers(self._label, out, out.read(), lambda: self._read(arguments, before))
 
     def within(self, boxes: Sequence[CellBox] | None, /, **arguments: Any) -> None:
         """Run a local kernel in `boxes` alone, and leave front and back of the field what they are.
@@ -153,7 +153,7 @@ class Pass:
             if device.pace.pacer is not None:
                 slices = sum(map(slices_of, regions))
                 device.pace.pacer.before((self, "within"), slices, slices)
-            self._work(arguments, out, 0, self._size[1], regions)
+            self._bind_and_run(arguments, out, 0, self._size[1], regions)
             out.amend()
             if device.moved is not None:
                 share = sum(map(count_of, regions)) / math.prod(self._layout.size)
@@ -209,7 +209,7 @@ class Pass:
                     texture.use(unit)
             sent = self._sent
             self._send_sizes()
-            self._tell_sides()
+            self._send_sides()
             for name, uniform, value in numbers:
                 if sent.get(name) is not value:
                     upload(uniform, value)
@@ -249,9 +249,9 @@ class Pass:
             uniform, sizes = self._sent["sizes"] = self._sizes
             uniform.write(sizes)
 
-    def _tell_sides(self) -> None:
+    def _send_sides(self) -> None:
         """Send what sides do that may change."""
-        for name, uniform in self._told:
+        for name, uniform in self._side_uniforms:
             if self._sent.get(name) is not self.sides[name]:
                 upload(uniform, self.sides[name])
                 self._sent[name] = self.sides[name]
@@ -264,7 +264,7 @@ class Pass:
         fields: dict[str, Field] = {slot.name: arguments[slot.name] for slot in self._slots}
         return {name: (field, field.read(before if field is out else ())) for name, field in fields.items()}
 
-    def _work(
+    def _bind_and_run(
         self,
         arguments: Mapping[str, Any],
         out: Field,
@@ -288,14 +288,18 @@ class Pass:
                     filtered_units.append(unit)
         sent = self._sent
         self._send_sizes()
-        self._tell_sides()
+        self._send_sides()
         for name, uniform in self._uniforms:
             value = arguments[name]
             if isinstance(value, NUMBERS) and value and sent.get(name) == value:
                 continue  # it has that already; a 0 may have another sign
             upload(uniform, value)
             sent[name] = value
-        run = partial(self._run, out, first, rows) if regions is None else partial(self._run_in, out, regions)
+        run = (
+            partial(self._run, out, first, rows)
+            if regions is None
+            else partial(self._run_regions, out, regions)
+        )
         if device.timings is None:
             run()
         else:
@@ -306,9 +310,9 @@ class Pass:
 
     def _run(self, out: Field, first: int, rows: int) -> None:
         device, height, vertices = self.device, self._size[1], 3
-        strips = self._leave_out(out) if self._sparse else None
+        strips = self._strips_to_write(out) if self._sparse else None
         if self._local:
-            self._tell("whole", True)
+            self._send_flag("whole", True)
         if self.stage == "compute":
             self._start(out, first=first, rows=rows, strips=strips)
             return
@@ -324,10 +328,10 @@ class Pass:
         finally:
             self._cut(out, 0, 0)
 
-    def _run_in(self, out: Field, regions: Sequence[Region]) -> None:
+    def _run_regions(self, out: Field, regions: Sequence[Region]) -> None:
         """Write `regions` of the back, and bring them over to the front."""
         device, program = self.device, self._program
-        self._tell("whole", False)
+        self._send_flag("whole", False)
         if self.stage == "fragment":
             device.ctx.enable_only(moderngl.NOTHING)
             draw_to(out.back_target)
@@ -381,16 +385,16 @@ class Pass:
         if device.flush is not None:
             device.flush()
 
-    def _tell(self, name: str, value: bool) -> None:
+    def _send_flag(self, name: str, value: bool) -> None:
         """Set a uniform that has that value but rarely not."""
         if self._sent.get(name) is not value:
             self._program[name] = self._sent[name] = value
 
-    def _leave_out(self, out: Field) -> Strips | None:
+    def _strips_to_write(self, out: Field) -> Strips | None:
         """Leave out of a pass what is at rest in `out` and stays so; return the rest, or None for all."""
         strips = out.where
         whole = strips is None or not strips.covers(out.back_mark)
-        self._tell("whole", whole)
+        self._send_flag("whole", whole)
         if strips is None:
             self.device.blank(self._everywhere).use(STRIP_UNIT)
         else:

@@ -190,7 +190,7 @@ def solve_coarsest(
     """Sweeps of successive over-relaxation from pressure 0 on a coarse grid."""
     together = stacked(weights)
     if variant.solids and together is not None:
-        divergence = _balanced_rooms(grid, divergence, together)
+        divergence = _balanced_rooms(divergence, together)
     p = np.zeros_like(divergence)
     for n in range(2 * sweeps):
         p = red_black(
@@ -206,7 +206,7 @@ def solve_coarsest(
     return p
 
 
-def _balanced_rooms(grid: Grid, divergence: Array, weights: Array) -> Array:
+def _balanced_rooms(divergence: Array, weights: Array) -> Array:
     """`divergence` less its mean in each room of a coarse grid that no face leads out of."""
     out = divergence.copy()
     room = np.arange(float(out.size)).reshape(out.shape[:3])

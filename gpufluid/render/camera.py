@@ -127,6 +127,11 @@ class View:
         return a * (high - low), a * low + b, c * (high - low), c * low + d
 
 
+def middle_of(grid: Grid) -> Floats:
+    """The middle of the box, metres."""
+    return np.array(grid.origin) + 0.5 * np.array(grid.size)
+
+
 def cells_of(grid: Grid) -> Floats:
     """[4, 4]: metres in the world to cells from the low corner of the box."""
     matrix = np.eye(4)

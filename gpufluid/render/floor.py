@@ -11,7 +11,7 @@ import numpy as np
 from gpufluid.gl.device import Device
 from gpufluid.gl.passes import give
 from gpufluid.grid import Grid
-from gpufluid.render.camera import View, cells_of
+from gpufluid.render.camera import View, cells_of, middle_of
 from gpufluid.render.drawn_solids import Part, Size, part_round
 from gpufluid.render.frame_targets import FrameTargets, only
 from gpufluid.render.light_frame import LightFrame
@@ -57,7 +57,7 @@ def floor_part(height: float | None, grid: Grid, view: View, size: Size) -> Part
     """The part of a picture of `size` outside which it shows nothing of a floor at `height`, about `grid`."""
     if height is None:
         return 0, 0, 0, 0
-    x, _, z = np.array(grid.origin) + 0.5 * np.array(grid.size)
+    x, _, z = middle_of(grid)
     reach = FLOOR_REACH * max(grid.cells) * grid.cell_size
     square = [(x + i * reach, height, z + j * reach, 1.0) for i, j in ((-1, -1), (-1, 1), (1, 1), (1, -1))]
     places = np.array(square) @ view.exact_clip.T

@@ -28,16 +28,16 @@ from gpufluid.gl.hosts import check_target
 from gpufluid.gl.state import Guest, own_depths
 from gpufluid.gl.targets import drawable
 from gpufluid.obstacles import Obstacle
-from gpufluid.render.camera import View, view_of
-from gpufluid.render.drawn_solids import DrawnSolids
+from gpufluid.render.camera import View, middle_of, view_of
+from gpufluid.render.drawn_solids import DrawnSolids, Part
 from gpufluid.render.frame_targets import CLEAR, FrameTargets
 from gpufluid.render.light_frame import LightFrame
-from gpufluid.render.opaque import Frame, OpaqueScene
+from gpufluid.render.opaque import Boxes, Frame, OpaqueScene
 from gpufluid.render.picture_passes import ALPHA, PicturePasses
 from gpufluid.render.scene_views import SceneViews
 from gpufluid.render.shadow_map import ShadowMap
 from gpufluid.render.solid_travel import draw_travel
-from gpufluid.render.subject import FluidLike, SceneLike
+from gpufluid.render.subject import SceneLike
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import DEPTH
 from gpufluid.vectors import Number, Real, Size, Vector
@@ -178,36 +178,38 @@ class FrameRenderer(Guest):
             volume.prepare(fluid, look, shadows)
         with self.volume.timed(scene.fluid, "opaque"):
             looks = self.paint, self.background, self.floor_color, self.exposure
-            solids = self._opaque.draw(Frame(scene, view, targets, *looks), boxes, self.pause)
+            solid_part = self._opaque.draw(Frame(scene, view, targets, *looks), boxes, self.pause)
         if views is not None:
             views.draw(scene.camera, targets.scene, targets.depth, opaque=True)
-        # boxes do not overlap: the smoke of the farthest is drawn first
-        depth = {
-            id(f): float(view.rays.depth(np.array(f.grid.origin) + 0.5 * np.array(f.grid.size)))
-            for f, _ in boxes
-        }
-        shows = scene.smoke.visible or look.fire is not None
-        samples = targets.samples if shows and solids[2] and solids[3] else None
-        for number, (fluid, volume) in enumerate(sorted(boxes, key=lambda box: -depth[id(box[0])])):
-            if look.fire is not None and look.fire.shimmer > 0.0:
-                with volume.timed(fluid, "shimmer"):
-                    self._passes.shimmer(targets, fluid, view, look.fire.shimmer)
-            if samples is not None and number == 0:
-                targets.copy(CLEAR, solids)
-            if shows:
-                volume.draw(fluid, view, targets.smoke, targets.depth, look)
-        if samples is not None:
-            with self.volume.timed(scene.fluid, "outlines"):
-                gap = 2.0 * scene.fluid.grid.cell_size
-                self._passes.mend_outlines(
-                    targets, samples, solids, gap, view, scene.floor, float(self.exposure)
-                )
+        self._draw_smoke(scene, look, boxes, view, solid_part)
         if views is not None:
             hiding = [volume for _, volume in boxes] if scene.smoke.visible else []
             views.draw(scene.camera, targets.scene, targets.depth, opaque=False, smoke=hiding)
         self.pause()
         with self.volume.timed(scene.fluid, "tone map"):
             self._tone_map(targets.screen)
+
+    def _draw_smoke(self, scene: SceneLike, look: Look, boxes: Boxes, view: View, solid_part: Part) -> None:
+        """Blend smoke and fire over the opaque scene, and mend the outlines of solids in them."""
+        targets = self._targets
+        shows = scene.smoke.visible or look.fire is not None
+        samples = targets.samples if shows and all(solid_part[2:]) else None
+        # boxes do not overlap: the smoke of the farthest is drawn first
+        farthest_first = sorted(boxes, key=lambda box: -float(view.rays.depth(middle_of(box[0].grid))))
+        for number, (fluid, volume) in enumerate(farthest_first):
+            if look.fire is not None and look.fire.shimmer > 0.0:
+                with volume.timed(fluid, "shimmer"):
+                    self._passes.shimmer(targets, fluid, view, look.fire.shimmer)
+            if samples is not None and number == 0:
+                targets.copy(CLEAR, solid_part)
+            if shows:
+                volume.draw(fluid, view, targets.smoke, targets.depth, look)
+        if samples is not None:
+            with self.volume.timed(scene.fluid, "outlines"):
+                gap = 2.0 * scene.fluid.grid.cell_size
+                self._passes.mend_outlines(
+                    targets, samples, solid_part, gap, view, scene.floor, float(self.exposure)
+                )
 
     def follow(self, scene: SceneLike) -> SceneViews | None:
         """Make the views that `scene` asks for, so that they move with it from now on; `draw` does so too.
@@ -223,7 +225,7 @@ class FrameRenderer(Guest):
             views.follow((scene.fluid, *scene.others), scene.views, scene.box_names)
         return views
 
-    def _boxes(self, scene: SceneLike) -> list[tuple[FluidLike, VolumeRenderer]]:
+    def _boxes(self, scene: SceneLike) -> Boxes:
         """Each fluid of `scene` and what draws its smoke."""
         while len(self._more) < len(scene.others):
             self._more.append(self.volume.another())
@@ -368,9 +370,7 @@ class FrameRenderer(Guest):
         if hasattr(self, "_targets"):  # none where the first could not be made
             self._targets.release()
 
-    def _throw_shadows(
-        self, scene: SceneLike, boxes: list[tuple[FluidLike, VolumeRenderer]], view: View
-    ) -> ShadowMap | None:
+    def _throw_shadows(self, scene: SceneLike, boxes: Boxes, view: View) -> ShadowMap | None:
         """Draw the shadows of all solids; None where there are none."""
         throw = [one for fluid, _ in boxes for one in self._solids.placed(fluid, hidden=True)]
         grids = [fluid.grid for fluid, _ in boxes]

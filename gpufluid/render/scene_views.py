@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import moderngl
-import numpy as np
 
 import gpufluid
 from gpufluid.backend import release
 from gpufluid.errors import GpufluidError
 from gpufluid.flow_views import FlowView, Seeds
-from gpufluid.render.camera import view_of
+from gpufluid.render.camera import middle_of, view_of
 from gpufluid.render.charts import Chart
 from gpufluid.render.particles import Particles
 from gpufluid.render.quantities import QUANTITIES
@@ -116,8 +116,7 @@ class SceneViews:
         rays = view_of(camera, 1.0).rays
 
         def away(made: _Made) -> float:
-            grid = made.fluid.grid
-            return -float(rays.depth(np.array(grid.origin) + 0.5 * np.array(grid.size)))
+            return -float(rays.depth(middle_of(made.fluid.grid)))
 
         views = {id(made.view): made.view for made in self._made}.values()
         bars = [id(view) for view in views if view.visible and getattr(view, "legend", False)]
@@ -133,39 +132,41 @@ class SceneViews:
             shown.sort(key=away)
             for made in shown:
                 drawn = made.drawn
-                before = {
-                    name: getattr(drawn, name)
-                    for name in ("linear", "legend", "range")
-                    if hasattr(drawn, name)
-                }
-                drawn.linear = True
+                values: dict[str, Any] = {"linear": True}
                 if isinstance(drawn, Chart) and id(view) in bars:
                     drawn.legend_place = bars.index(id(view))
                 if common is not None:
-                    drawn.range = common
-                if (opaque or made is not shown[-1]) and "legend" in before:
-                    drawn.legend = False
-                try:
-                    veil = {"smoke": smoke} if isinstance(drawn, Particles) else {}
+                    values["range"] = common
+                if (opaque or made is not shown[-1]) and hasattr(drawn, "legend"):
+                    values["legend"] = False
+                veil = {"smoke": smoke} if isinstance(drawn, Particles) else {}
+                with _having(drawn, values):
                     drawn.render(made.fluid, camera, target, depth, **veil)
-                finally:
-                    for name, value in before.items():
-                        setattr(drawn, name, value)
 
     @staticmethod
     def _draw_legend(drawn: Chart, target: moderngl.Framebuffer) -> None:
         """Draw the legend of what was drawn before into a target of linear light."""
         _, _, width, height = target.viewport
-        before, drawn.linear = drawn.linear, True
-        try:
+        with _having(drawn, {"linear": True}):
             drawn.draw_legend(target, (width, height))
-        finally:
-            drawn.linear = before
 
     def release(self) -> None:
         """Release all views; idempotent."""
         release(*self._made)
         self._made = []
+
+
+@contextmanager
+def _having(drawn: Any, values: Mapping[str, Any]) -> Iterator[None]:
+    """A block in which a view has these `values`."""
+    before = {name: getattr(drawn, name) for name in values}
+    try:
+        for name, value in values.items():
+            setattr(drawn, name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(drawn, name, value)
 
 
 def _common_range(shown: Sequence[_Made]) -> tuple[float, float] | None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gpufluid.checks import locked
 from gpufluid.grid import Grid
-from gpufluid.render.camera import Rays
+from gpufluid.render.camera import Rays, middle_of
 from gpufluid.vectors import Floats
 
 FEWEST, MOST = 32, 160  # slabs across the view chosen by default, at full quality
@@ -72,7 +72,7 @@ class _Across:
         thickness = (far - near) / slabs
         gone = float(np.array(lag) @ rays.forward) * grid.cell_size / thickness
         if count is None:
-            middle = float(rays.depth(np.array(grid.origin) + 0.5 * np.array(grid.size)))
+            middle = float(rays.depth(middle_of(grid)))
             gone -= (middle - near) / thickness  # where a cut lies
         elif near <= rays.near:  # from the eye on, which is in the box
             gone = 0.0

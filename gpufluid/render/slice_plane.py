@@ -10,7 +10,7 @@ import numpy as np
 from gpufluid.errors import named
 from gpufluid.gl.passes import give
 from gpufluid.grid import AXES
-from gpufluid.render.camera import cells_of, clip_of_cells
+from gpufluid.render.camera import cells_of, clip_of_cells, middle_of
 from gpufluid.render.charts import Chart
 from gpufluid.render.overlay import InScene, Shot
 from gpufluid.render.quantities import fields_of
@@ -67,8 +67,7 @@ class SlicePlane(Chart, InScene):
 
     def plane(self, fluid: FlowLike) -> tuple[Floats, Floats]:
         """Return a point of the plane [3], metres, and its unit normal [3]."""
-        grid = fluid.grid
-        middle = np.array(grid.origin) + 0.5 * np.array(grid.size)
+        middle = middle_of(fluid.grid)
         if self.normal is not None or self.point is not None:
             normal = np.array(self.normal if self.normal is not None else (0.0, 0.0, 1.0))
             return np.array(self.point) if self.point is not None else middle, normal
@@ -85,7 +84,7 @@ class SlicePlane(Chart, InScene):
         u /= np.linalg.norm(u)
         v = np.cross(normal, u)
         grid = fluid.grid
-        middle = np.array(grid.origin) + 0.5 * np.array(grid.size)
+        middle = middle_of(grid)
         middle -= normal * ((middle - point) @ normal)  # the plane's nearest place to the middle of the box
         reach = 0.51 * float(np.linalg.norm(grid.cells)) + 1.0
         low, high = self.last_range

@@ -82,7 +82,7 @@ class _Made:
         self.lighting, self.occupancy, self.shaded = lighting, occupancy, shaded
         self.stepped: Field | None = None  # the looks before they are softened, where they are
         self.fluid: ReferenceType[FluidLike] | None = None  # drawn last
-        self.lit: object = None  # as of `_now`: what the light was walked through, and how
+        self.lit: object = None  # as of `_fingerprint`: what the light was walked through, and how
         self.shown: object = None  # the same of the looks of cells, and from where they are seen
 
     @property
@@ -306,20 +306,20 @@ class VolumeRenderer(Guest):
         fluid.voxelize()
         self._unwalked = None
         made = self._work
-        now = self._now(fluid, look)
+        now = self._fingerprint(fluid, look)
         if now is not None:
             now = now, shadows and (shadows, shadows.version)
             if now == made.lit:
                 return
         made.lit = made.shown = None
         with self._counted(fluid):
-            self._find(fluid, look)
+            self._find_occupied(fluid, look)
             made.lighting.update(fluid, look, made.occupancy, shadows)
             if self._gives:
                 made.lighting.walk_past_solids(fluid)
         made.lit = now
 
-    def _now(self, fluid: FluidLike, look: Look) -> object:
+    def _fingerprint(self, fluid: FluidLike, look: Look) -> object:
         """What differs where anything but the camera has changed; None: nothing is reused."""
         if not self.reuse or self.frame_ms is not None:
             return None
@@ -331,7 +331,7 @@ class VolumeRenderer(Guest):
             [(type(t), t and list(vars(t).values())) for t in things],
         )
 
-    def _find(self, fluid: FluidLike, look: Look) -> None:
+    def _find_occupied(self, fluid: FluidLike, look: Look) -> None:
         """Find where there is anything, where empty space is left out."""
         occupancy = self._work.occupancy
         if occupancy is not None:
@@ -387,17 +387,17 @@ class VolumeRenderer(Guest):
             slabs = self._way.slabs(sight)
             if len(slabs):
                 with self._counted(fluid):
-                    self._look_at(fluid, view, look, fire)
+                    self._write_looks(fluid, view, look, fire)
                     with first_color_alone(bare):
                         self._way.draw(sight, slabs)
         self._budget.next_frame(sight.quality if len(slabs) else 0.0)
 
-    def _look_at(self, fluid: FluidLike, view: View, look: Look, fire: SeenFire | None) -> None:
+    def _write_looks(self, fluid: FluidLike, view: View, look: Look, fire: SeenFire | None) -> None:
         """Write how all cells look, unless they look as they did."""
         made = self._work
         if made.occupancy is not None and not made.occupancy.knows(fluid, look):
-            self._find(fluid, look)
-        now = self._now(fluid, look)
+            self._find_occupied(fluid, look)
+        now = self._fingerprint(fluid, look)
         # what scatters alike all round looks alike from everywhere
         seen = now and (now, made.lit, eye_of(view, fluid) if look.smoke.anisotropy else None)
         if seen is not None and seen == made.shown:
