@@ -418,9 +418,7 @@ class Solver:
         bare = self._uncovered and self.solids.present and self.advection.finite_volume
         fastest = self.speeds.measure(variant, velocity=u) if empty.on else None
         times = 2 * parts if bare else parts
-        if (
-            self.advection.finite_volume
-        ):  # how much fluid empty cells hold between two axes counts beside them
+        if self.advection.finite_volume:  # how much fluid empty cells hold between axes counts beside them
             times += 1
         with empty.carrying(dt / parts, times, s, colors, fastest, *self.advection.cell_scratch):
             if bare:
