@@ -393,6 +393,12 @@ KERNELS: dict[str, Kernel] = {
             (_cell("before"), _cell("latest"), _cell("previous")),
             ("fourier_numbers", "weight", "relaxation"),
         ),
+        Kernel(
+            "diffuse_warmed",
+            _cell("diffused"),
+            (_cell("before"), _cell("latest"), _cell("previous"), MARKS),
+            ("fourier_numbers", "weight", "relaxation", "dt"),
+        ),
         Kernel("push", VELOCITY, (VELOCITY,), ("pushes", "push_count"), (SOLID_FACES,)),
         Kernel("turbulence", VELOCITY, (VELOCITY,), ("waves", "wave_pushes", "middle"), (SOLID_FACES,)),
         Kernel("force_field", VELOCITY, (VELOCITY, _cell("force")), ("dt",), (SOLID_FACES,)),

@@ -432,7 +432,7 @@ class Solver:
                 self._keep(0.0)
         self.advection.turn = 1 - self.advection.turn
         self._uncovered = False
-        self.diffusion.diffuse_scalars(dt, variant, scalars=s)
+        self.diffusion.diffuse_scalars(dt, variant, self.solids.heat, scalars=s)
         if colors is not None:
             self.diffusion.diffuse_colors(dt, self.color_variant, colors=colors)
 

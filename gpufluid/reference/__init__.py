@@ -35,7 +35,7 @@ from gpufluid.reference.coarse_velocity import (
     restrict_solids,
     restrict_velocity,
 )
-from gpufluid.reference.diffusion import diffuse_scalars, diffuse_velocity
+from gpufluid.reference.diffusion import diffuse_scalars, diffuse_velocity, diffuse_warmed
 from gpufluid.reference.forces import (
     buoyancy,
     confine,

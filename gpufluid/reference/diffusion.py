@@ -9,6 +9,7 @@ import numpy as np
 from gpufluid.grid import Grid
 from gpufluid.kernels import Variant
 from gpufluid.reference.arrays import Array, cells_beside, face_count, faces_of, periods_of, shifted
+from gpufluid.reference.solids import heat_beside
 from gpufluid.reference.walls import constrained
 
 
@@ -85,6 +86,41 @@ def diffuse_scalars(
     relaxation: float,
 ) -> Array:
     """One sweep of implicit diffusion: the next of the iterates `previous`, `latest`."""
+    numbers = np.array([*fourier_numbers, 0.0])
+    return _swept_scalars(grid, variant, before, latest, previous, numbers, weight, relaxation)
+
+
+def diffuse_warmed(
+    grid: Grid,
+    variant: Variant,
+    *,
+    before: Array,
+    latest: Array,
+    previous: Array,
+    marks: Array,
+    fourier_numbers: tuple[float, ...],
+    weight: float,
+    relaxation: float,
+    dt: float,
+) -> Array:
+    """The same beside solids with a temperature, which make good some of what it takes meanwhile."""
+    numbers = np.broadcast_to([*fourier_numbers, 0.0], latest.shape).copy()
+    x = heat_beside(grid, variant, marks)[1] * dt
+    numbers[..., 1] *= np.where(x > 0.0, -np.expm1(-x) / np.where(x > 0.0, x, 1.0), 1.0)
+    return _swept_scalars(grid, variant, before, latest, previous, numbers, weight, relaxation)
+
+
+def _swept_scalars(
+    grid: Grid,
+    variant: Variant,
+    before: Array,
+    latest: Array,
+    previous: Array,
+    numbers: Array,
+    weight: float,
+    relaxation: float,
+) -> Array:
+    """numbers: Fourier's, of each channel, [4] or [nz, ny, nx, 4]."""
     laplacian = np.zeros_like(latest)
     for axis in range(grid.dimensions):
         for side in range(2):
@@ -92,7 +128,6 @@ def diffuse_scalars(
             if variant.solids:
                 beside = np.where(beside[..., 3:] < 0.5, latest, beside)
             laplacian += beside - latest
-    numbers = np.array([*fourier_numbers, 0.0])
     left = before - latest + numbers * laplacian
     out = _swept(latest, previous, left, (1.0 + 2.0 * grid.dimensions * numbers) / relaxation, weight)
     out[..., 3] = latest[..., 3]

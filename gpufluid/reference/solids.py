@@ -60,14 +60,20 @@ def mark_obstacle(
 
 def heat_fluid(grid: Grid, variant: Variant, *, scalars: Array, marks: Array, dt: float) -> Array:
     """The temperature of fluid beside hot or cold solids drawn to theirs."""
+    solid, rate = heat_beside(grid, variant, marks)
+    share = (scalars[..., 3] > 0.5) * -np.expm1(-rate * dt)
+    out = scalars.copy()
+    out[..., 1] += (solid - out[..., 1]) * share
+    return out
+
+
+def heat_beside(grid: Grid, variant: Variant, marks: Array) -> tuple[Array, Array]:
+    """The mean temperature and rate of the solids that share faces with each cell; 0 where none does."""
     both: Any = sum(
         cells_beside(grid, variant, axis, by, marks) for axis in range(grid.dimensions) for by in (-1, 1)
     )
-    faces = np.where(both[..., 3] > 0.0, both[..., 3], 1.0)
-    share = (scalars[..., 3] > 0.5) * -np.expm1(-both[..., 1] / faces * dt) * (both[..., 3] > 0.0)
-    out = scalars.copy()
-    out[..., 1] += (both[..., 0] / faces - out[..., 1]) * share
-    return out
+    faces = np.where(both[..., 3] > 0.0, both[..., 3], np.inf)
+    return both[..., 0] / faces, both[..., 1] / faces
 
 
 def solid_normals(grid: Grid, variant: Variant, *, solid: Array) -> Array:
