@@ -23,12 +23,15 @@ RECIPROCALS = {"exact": None, "rounded": 1.0, "below": 1.0 - 2.0**-23, "above": 
 
 @pytest.fixture(params=RECIPROCALS)
 def quotients(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In all shaders that are made, what is divided by a whole number is multiplied by its reciprocal."""
+    """In all shaders that are made, what is divided by a whole number is multiplied by its reciprocal.
+
+    So it would be by ROW of found.glsl, were its inverse not written there.
+    """
     factor, text = RECIPROCALS[request.param], Source.text.fget  # type: ignore[attr-defined]
     if factor is not None:
 
         def product(source: Source) -> str:
-            return re.sub(r"/ float\((\w[\w.]*)\)", rf"* ({factor!r} / float(\1))", text(source))
+            return re.sub(r"/ (float\([\w.]+\)|ROW\b)", rf"* ({factor!r} / \1)", text(source))
 
         monkeypatch.setattr(Source, "text", property(product))
 
