@@ -70,6 +70,7 @@ def test_smoke_goes_round_a_box_of_41_cells(ctx: moderngl.Context, axis: int, ba
     twins = Twins(ctx, backend, gf.Settings(solve_velocity=False), sides, gf.Grid(cells, 1 / 18))
     density, velocity = np.zeros(cells[::-1]), np.zeros((*(n + 1 for n in cells[::-1]), 3))
     density[tuple(slice(38, 41) if n == 2 - axis else slice(8, 10) for n in range(3))] = 1.0
-    velocity[...] = tuple(4.0 if n == axis else 0.3 for n in range(3))  # some 2.4 cells a step
+    density[4:6, 4:6, 0] = 1.0  # where a strip begins
+    velocity[...] = tuple(4.0 if n == axis else -0.3 for n in range(3))  # some 2.4 cells a step
     twins.blow(density, velocity, steps=4)
     twins.release()
