@@ -188,6 +188,22 @@ def test_plumes_look_the_same_in_every_way(plume: gf.Fluid, way: str, camera: st
 
 
 @ways
+@pytest.mark.parametrize("soft", [True, False])
+def test_an_eye_in_the_middle_of_a_cell_sees_smoke(device: Device, way: str, soft: bool) -> None:
+    """From there the way to it has no length; smoke is as bright as from a little aside."""
+    grid, projection = gf.Grid((9, 9, 9), cell_size=1 / 9), np.diag([1.2, 1.2, -1.02, 0.0])
+    projection[2:, 2:] = (-1.02, -0.0202), (-1.0, 0.0)
+    puff, seen = Puff(device, grid, density=0.2), []
+    for aside in (0.0, 1e-3):
+        view = np.eye(4)
+        view[:3, 3] = -0.5, -0.5, -0.5 - aside
+        options = {"reuse": False, **WAYS[way]}
+        seen.append(drawn(puff, (view, projection), options, smoke=gf.Smoke(extinction=30.0, soft=soft)))
+    assert np.isfinite(seen).all() and 0.1 < seen[1].max() < 2.0
+    np.testing.assert_allclose(*seen, atol=0.03)
+
+
+@ways
 def test_no_smoke_leaves_every_bit(device: Device, rng: np.random.Generator, way: str) -> None:
     background = rng.random((SIZE[1], SIZE[0], 4)).astype("f4")
     depth = depth_texture(device.ctx, np.ones(SIZE[::-1]))

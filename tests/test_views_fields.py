@@ -16,6 +16,7 @@ from gpufluid.gl.device import Device
 from gpufluid.kernels import Variant
 from gpufluid.reference.arrays import periods_of
 from gpufluid.reference.sampling import trilinear
+from gpufluid.render import histogram_view
 from gpufluid.render.camera import view_of
 from gpufluid.render.colormaps import MAPS, colormap
 from gpufluid.render.quantities import QUANTITIES, QuantityOverlay, number_text, ticks
@@ -520,6 +521,25 @@ def test_histograms_equal_numpys(ctx: moderngl.Context, name: str, rng: np.rando
         assert counts.sum() + made.below + made.above == open_cells.sum()
         np.testing.assert_allclose(made.edges, np.linspace(low, high, 24))
     assert made.below > 0 or name == "speed"
+    made.release()
+    fluid.release()
+
+
+def test_a_histogram_of_more_cells_than_a_float_counts(
+    ctx: moderngl.Context, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are drawn in parts, of as many as it counts."""
+    fluid, counts, drawn = stirred(ctx, "solid", rng), [], []
+    made, render = gf.HistogramView(ctx, "speed", bins=9), moderngl.VertexArray.render
+    monkeypatch.setattr(
+        moderngl.VertexArray, "render", lambda *given, **more: drawn.append(more) or render(*given, **more)
+    )
+    for most in (1 << 24, 100):
+        monkeypatch.setattr(histogram_view, "MOST_COUNTED", most)
+        drawn.clear()
+        counts.append(made.count(fluid).tolist())
+        assert all(more["vertices"] <= most for more in drawn if "first" in more)
+    assert counts[0] == counts[1] and len(drawn) > 5
     made.release()
     fluid.release()
 

@@ -47,7 +47,8 @@ vec4 shaded(ivec3 cell) {
 #endif
     vec3 place = vec3(cell) + 0.5;
     float thick = min(extinction * density * fade(place), THICKEST);
-    vec3 viewer = normalize(parallel_view ? eye : eye - place);
+    vec3 viewer = parallel_view ? eye : eye - place;
+    viewer = normalize(viewer == vec3(0.0) ? vec3(0.0, 1.0, 0.0) : viewer);  // the eye is right there: any way will do
     vec3 light = sun * scattered(light_inside_sun(place), dot(sun_direction, viewer));
 #if SHADOWED
     light *= sun_in_cell(place);  // of a cell that a shadow's edge crosses, the share

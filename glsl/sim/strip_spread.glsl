@@ -36,7 +36,8 @@ ivec3 carried() {
     return ivec3(mix(vec3(FAR), cells_off, lessThan(cells_off, vec3(FAR))));
 }
 
-int around(int n, int count) { return n - count * int(floor(float(n) / float(count))); }
+// From half a place further on: GPUs divide by a product, and 41 times 1 / 41 is less than 1. The loop below would not end.
+int around(int n, int count) { return n - count * int(floor((float(n) + 0.5) / float(count))); }
 
 // What is found in a row of strips, `away` cells along y from where it is, as far as it reaches.
 vec4 reaching(int group, int slice, float away, ivec3 off) {

@@ -24,6 +24,7 @@ from gpufluid.render.subject import FlowLike
 from gpufluid.vectors import Pair
 
 MOST_BINS = 512
+MOST_COUNTED = 1 << 24  # cells of a draw: a single float, to which one is added for each, counts no further
 
 
 @named
@@ -35,7 +36,7 @@ class HistogramView(Chart):
     lies outside is told below the axis. counts: those of the last picture, [bins], between its `edges`;
     below, above: how many are outside. Its fields may be changed at any time.
 
-    The cells are counted on the GPU, up to 2^24 in a bin; the counts are read back. Cells in solids and
+    The cells are counted on the GPU; the counts are read back. Cells in solids and
     numbers that are not finite do not count. Raises GpufluidError naming the value and its limit.
     """
 
@@ -76,8 +77,7 @@ class HistogramView(Chart):
         else:
             low, high = self.range
         self.last_range = low, high
-        self._count(shown)
-        values = np.rint(self._read).astype(np.int64)
+        values = self._count(shown)
         self.below, self.above, self.counts = int(values[0]), int(values[-1]), values[1:-1]
         return self.counts
 
@@ -96,8 +96,8 @@ class HistogramView(Chart):
         with drawable(target) as target, first_color_alone(target):
             self._draw(target, *size)
 
-    def _count(self, shown: Field) -> None:
-        """Add every cell to its bin."""
+    def _count(self, shown: Field) -> NDArray[np.int64]:
+        """Add every cell to its bin; return how many there are in each."""
         ctx, width = self.ctx, int(self.bins) + 2
         if self._bins is None or self._bins.texture.width != width:
             before, self._bins = self._bins, Canvas(self.device, (width, 1), 1, "f4", "the bins")
@@ -107,15 +107,19 @@ class HistogramView(Chart):
             "histogram", "render/histogram_fragment.glsl", "render/histogram_vertex.glsl"
         )
         give(program, {"range": self.last_range, "bins": int(self.bins)})
-        draw_to(self._bins.target)
-        self._bins.target.clear()
+        texels, counts = math.prod(shown.layout.texture_size), np.zeros(width, np.int64)
         # a host may draw larger points
         blend(ctx, moderngl.ONE, moderngl.ONE, switches=moderngl.PROGRAM_POINT_SIZE)
-        texels = shown.layout.texture_size[0] * shown.layout.texture_size[1]
         with self.bound(program, {"shown": shown}):
-            self.array(program).render(moderngl.POINTS, vertices=texels)
+            for first in range(0, texels, MOST_COUNTED):
+                draw_to(self._bins.target)
+                self._bins.target.clear()
+                points = min(MOST_COUNTED, texels - first)
+                self.array(program).render(moderngl.POINTS, vertices=points, first=first)
+                self._bins.texture.read_into(self._read, alignment=1)
+                counts += np.rint(self._read).astype(np.int64)
         ctx.enable_only(moderngl.NOTHING)
-        self._bins.texture.read_into(self._read, alignment=1)
+        return counts
 
     def _draw(self, target: moderngl.Framebuffer, width: int, height: int) -> None:
         """Draw bars and axes."""
