@@ -58,8 +58,7 @@ class LightVolume:
 
     scale: light cells per cell, at most 1. attenuation: "exponential", right at any angle and resolution, or
     "harris". at_once: walk all layers in one dispatch of a compute shader, not in two passes; None: where
-    there are such. In software both ways give the same bits; two programs of a GPU may round differently.
-    past_solids: solids let all light by.
+    there are such. Both ways give the same bits. past_solids: solids let all light by.
     """
 
     def __init__(
