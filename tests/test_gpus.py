@@ -1,0 +1,124 @@
+"""What GPUs do and software does not: draws that overlap dispatches, quotients whose last digits are off."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+from puff import Canvas, Puff
+from test_sample import by_shader
+
+import gpufluid as gf
+from gpufluid.gl.device import Device
+from gpufluid.gl.source import Source
+from gpufluid.kernels import Variant
+from gpufluid.render import volume
+
+GRID = gf.Grid((14, 12, 10), 1 / 14)
+
+
+@pytest.mark.parametrize("fire", [None, gf.Fire()], ids=["smoke", "fire"])
+def test_no_dispatch_writes_over_what_is_being_read(
+    device: Device, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, fire: gf.Fire | None
+) -> None:
+    """Image stores wait for the texture fetches before them behind a barrier alone (OpenGL 4.6, 7.13.2).
+
+    Two players' pictures of one box: the second's looks go where the first's are still being read.
+    """
+    if device.version < 430:
+        pytest.skip("no compute shaders here")
+    done: list[str] = []
+
+    def noted(kind: type, name: str, what: str) -> None:
+        call: Callable[..., Any] = getattr(kind, name)
+        monkeypatch.setattr(kind, name, lambda *given, **more: done.append(what) or call(*given, **more))
+
+    noted(moderngl.ComputeShader, "run", "stores")
+    noted(moderngl.ComputeShader, "run_indirect", "stores")
+    noted(moderngl.VertexArray, "render", "reads")
+    noted(moderngl.Framebuffer, "clear", "reads")
+    noted(moderngl.Context, "memory_barrier", "barrier")
+    monkeypatch.setattr(volume, "computes", lambda _: True)
+    made = gf.VolumeRenderer(device.ctx)
+    monkeypatch.setattr(made.device, "software", False)
+    puff = Puff(device, GRID, density=rng.random(GRID.cells[::-1]), temperature=900.0)
+    smoke, canvas = gf.Smoke(anisotropy=0.5), Canvas(device.ctx)
+    for azimuth in (0.0, 90.0, 180.0):
+        made.render(puff, gf.Camera((0.5, 0.4, 0.4), 2.0, azimuth), canvas.target, smoke=smoke, fire=fire)
+    assert canvas.read().any()
+    stores = [n for n, what in enumerate(done) if what == "stores"]
+    assert len(stores) >= 5
+    assert all(done[n - 1] == done[n + 1] == "barrier" for n in stores)
+    made.release()
+
+
+OFF = [1.0 - 2.0**-22, 1.0, 1.0 + 2.0**-22]  # by how much a quotient may be off: GLSL 4.60, 4.7.1
+
+
+@pytest.mark.parametrize("off", OFF)
+def test_next_to_the_seam_nothing_is_lost(
+    device: Device, off: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the flow carries to within rounding of a periodic side stays in the box."""
+    cells, text = (41, 48, 7), Source.text.fget  # type: ignore[attr-defined]
+
+    def inexact(source: Source) -> str:
+        changed, count = re.subn(r"floor\(p / n\)", f"floor(p / n * {off!r})", text(source))
+        assert count == ("kept" in source.label)
+        return changed
+
+    monkeypatch.setattr(Source, "text", property(inexact))
+    variant = Variant(boundaries=gf.Boundaries.all(gf.Periodic()).form)
+    source = Source("kept inside", 330).define(variant.defines(3))
+    source.add(f"const ivec3 cells = ivec3{cells};\nconst float cell_size = 1.0;", "<box>")
+    source.add(variant.constants(3), "<variant>").include("render/kept_inside.glsl")
+    source.add("uniform sampler2D places;\nout vec4 color_out;\nvoid main() { bool lost;", "<test>")
+    source.add("vec3 p = texelFetch(places, ivec2(gl_FragCoord.xy), 0).xyz;", "<test>")
+    source.add("p = kept_inside(p, lost); color_out = vec4(p, float(lost)); }", "<test>")
+    program = device.fragment_program(source)
+    side = np.array(cells, np.float32)
+    near = [side]
+    for way in (-np.inf, np.inf):
+        for start in (side, 0.0 * side, 2.0 * side, -side):
+            place = start
+            for _ in range(4):
+                place = np.nextafter(place, np.float32(way))
+                near.append(place)
+    places = device.texture((len(near), 1), 4, "f4", "the places")
+    places.write(np.pad(np.array(near, np.float32), ((0, 0), (0, 1))).tobytes())
+    canvas = Canvas(device.ctx, (len(near), 1))
+    places.use(0)
+    canvas.target.use()
+    device.ctx.enable_only(moderngl.NOTHING)
+    device.cover(program)
+    found = canvas.read()[0]
+    assert not found[:, 3].any()
+    assert (found[:, :3] >= 0.0).all() and (found[:, :3] <= side).all()
+    gone = (found[:, :3] - np.array(near)) / side
+    np.testing.assert_allclose(gone, np.round(gone), atol=1e-6)
+
+
+@pytest.mark.parametrize("off", OFF)
+def test_a_hosts_shader_sees_smoke_next_to_the_seam(
+    device: Device, off: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It saw none in places that the quotient took for ones outside."""
+    plain = gf.glsl("sample")
+    changed = plain.replace("floor(p / n)", f"floor(p / n * {off!r})")
+    assert changed != plain
+    monkeypatch.setattr(gf, "glsl", lambda name: changed)
+    side = np.float32(GRID.cells[0])
+    near = [side, np.float32(0.0)]
+    for way in (-np.inf, np.inf):
+        for start in (side, np.float32(0.0)):
+            near += [np.nextafter(start, np.float32(way)), start + np.float32(np.sign(way) * 4e-6)]
+    grid = gf.Grid(GRID.cells, 1.0)  # so that places are cells
+    with gf.Fluid(grid, gf.Boundaries.all(gf.Periodic()), backend="fragment", ctx=device.ctx) as fluid:
+        fluid.density.write(np.full(grid.cells[::-1], 2.0, np.float32))
+        points = np.array([(x, 5.3, 4.4) for x in near], np.float32)
+        Canvas(device.ctx).target.use()
+        np.testing.assert_allclose(by_shader(device.ctx, fluid, points)[:, 0], 2.0, rtol=1e-5)
