@@ -9,7 +9,8 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
-from puff import Canvas, Puff
+from puff import Canvas, Puff, exact
+from reference_light import light_layers
 from test_sample import by_shader
 
 import gpufluid as gf
@@ -17,6 +18,7 @@ from gpufluid.gl.device import Device
 from gpufluid.gl.source import Source
 from gpufluid.kernels import Variant
 from gpufluid.render import volume
+from gpufluid.render.light_volume import LightVolume
 
 GRID = gf.Grid((14, 12, 10), 1 / 14)
 
@@ -122,3 +124,29 @@ def test_a_hosts_shader_sees_smoke_next_to_the_seam(
         points = np.array([(x, 5.3, 4.4) for x in near], np.float32)
         Canvas(device.ctx).target.use()
         np.testing.assert_allclose(by_shader(device.ctx, fluid, points)[:, 0], 2.0, rtol=1e-5)
+
+
+@pytest.mark.parametrize("off", OFF)
+def test_light_along_an_axis_has_sharp_sides(
+    device: Device, rng: np.random.Generator, off: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its columns move aside by 1e-5 a layer: where one beside a side crosses it hangs on its last digits."""
+    text = Source.text.fget  # type: ignore[attr-defined]
+
+    def inexact(source: Source) -> str:
+        changed: str = re.sub(r"/ (65536\.0|light_slope)", rf"* {off!r} / \1", text(source))
+        return changed
+
+    monkeypatch.setattr(Source, "text", property(inexact))
+    device, grid = Device(device.ctx, "fragment"), gf.Grid((13, 17, 11), 0.1)  # which keeps no program yet
+    puff = Puff(device, grid, rng.random(grid.cells[::-1]))
+    density = puff.scalars.read()[..., 0].astype(np.float64)
+    volume = LightVolume(device, grid, 0.5)
+    for direction in np.concatenate([np.eye(3), -np.eye(3)]):
+        for moved in ((1, -1, -1), (-2, 2, -5), (4, -1, -2)):
+            puff.scrolled = moved
+            volume.update(puff, tuple(direction), gf.Smoke(4.0))
+            twin = light_layers(volume.frame, density, 4.0)
+            np.testing.assert_allclose(volume.read(), twin, atol=exact(device, 3e-5))
+    volume.release()
+    device.release()
