@@ -9,15 +9,17 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
-from puff import Canvas, Puff, exact
+from puff import Canvas, Puff, exact, pictured
 from reference_light import light_layers
 from test_sample import by_shader
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
 from gpufluid.gl.source import Source
+from gpufluid.grid import LARGEST_HALF
 from gpufluid.kernels import Variant
 from gpufluid.render import volume
+from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.light_volume import LightVolume
 
 GRID = gf.Grid((14, 12, 10), 1 / 14)
@@ -150,3 +152,23 @@ def test_light_along_an_axis_has_sharp_sides(
             np.testing.assert_allclose(volume.read(), twin, atol=exact(device, 3e-5))
     volume.release()
     device.release()
+
+
+@pytest.mark.parametrize("background", [(1e6, 1e6, 1e6), "sky"])
+def test_what_stands_behind_everything_is_no_brighter_than_a_picture_holds(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, background: Any
+) -> None:
+    """A GPU's picture is of half floats: in one that is infinite dense smoke in front would be NaN."""
+    puff = Puff(Device(ctx, "fragment"), GRID)
+    camera = gf.Camera((0.5, 0.4, 0.4), 2.5, 30.0, 20.0)
+    light = gf.Light(color=(3e7, 3e7, 3e7), ambient=(1e6, 1e6, 1e6))
+    with FrameRenderer(ctx, (48, 32), background=background) as made:
+        made.draw(pictured(puff, camera=camera, light=light, floor=0.0))
+        assert made.read_hdr()[..., :3].max() > LARGEST_HALF, "software's is of single ones"
+        made._targets.brightest = LARGEST_HALF
+        made.draw(pictured(puff, camera=camera, light=light, floor=0.0))
+        assert made.read_hdr()[..., :3].max() == LARGEST_HALF
+        made.device.software = False
+        made.resize((32, 48))
+        assert made._targets.brightest == LARGEST_HALF
+        made.device.software = True
