@@ -21,6 +21,7 @@ from gpufluid.kernels import Variant
 from gpufluid.render import volume
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.light_volume import LightVolume
+from gpufluid.render.lighting import uniforms_of
 
 GRID = gf.Grid((14, 12, 10), 1 / 14)
 
@@ -172,3 +173,45 @@ def test_what_stands_behind_everything_is_no_brighter_than_a_picture_holds(
         made.resize((32, 48))
         assert made._targets.brightest == LARGEST_HALF
         made.device.software = True
+
+
+@pytest.mark.parametrize("lamps", [1, 4])
+def test_cells_are_drawn_where_a_dispatch_has_no_room_for_the_shadows_of_lamps(
+    device: Device, monkeypatch: pytest.MonkeyPatch, lamps: int
+) -> None:
+    """Those of four are more than the 512 numbers that OpenGL promises, and than the 1024 of some GPUs."""
+    if device.version < 430:
+        pytest.skip("no compute shaders here")
+    shaders, run, ran = dict[str, moderngl.ComputeShader](), moderngl.ComputeShader.run, list[Any]()
+    compiled = Device.compute_program
+
+    def compile(own: Device, source: Source) -> moderngl.ComputeShader:
+        shaders[source.label] = compiled(own, source)
+        return shaders[source.label]
+
+    monkeypatch.setattr(Device, "compute_program", compile)
+    monkeypatch.setattr(moderngl.ComputeShader, "run", lambda own, *n: ran.append(own) or run(own, *n))
+    monkeypatch.setattr(volume, "computes", lambda _: True)
+    balls = [gf.Obstacle(gf.Sphere(radius=0.1), position=(0.2 + 0.3 * n, 0.4, 0.4)) for n in range(3)]
+    lights = [gf.PointLight((0.35, 0.1 + 0.2 * n, 0.4), color=(0.2, 0.2, 0.2)) for n in range(lamps)]
+    puff = Puff(device, GRID, density=0.5, temperature=900.0, color=(0.1, 0.3, 0.2), obstacles=balls)
+    scene = pictured(puff, camera=gf.Camera((0.5, 0.4, 0.4), 2.5), lights=lights, fire=gf.Fire())
+    pictures, counts = [], []
+    with FrameRenderer(device.ctx, (48, 32)) as made:
+        made.draw(scene)
+        uniforms = [shaders["shade"][name] for name in shaders["shade"]]
+        pictures.append(made.read_hdr())
+        need = sum(
+            4 * -(-u.dimension // 4) * u.array_length for u in uniforms if isinstance(u, moderngl.Uniform)
+        )
+        assert 0.6 * uniforms_of(lamps) < need <= uniforms_of(lamps)
+        for most in (uniforms_of(lamps), uniforms_of(lamps) - 1):
+            made.volume.lighting._most = most
+            puff.scalars.write(puff.scalars.read())
+            ran.clear()
+            made.draw(scene)
+            counts.append(ran.count(shaders["shade"]))
+            pictures.append(made.read_hdr())
+    assert counts == [1, 0]
+    for picture in pictures[1:]:
+        np.testing.assert_allclose(picture, pictures[0], atol=2e-3)
