@@ -19,6 +19,7 @@ from gpufluid.gl.source import Source
 from gpufluid.grid import LARGEST_HALF
 from gpufluid.kernels import Variant
 from gpufluid.render import volume
+from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.lighting import uniforms_of
@@ -215,3 +216,34 @@ def test_cells_are_drawn_where_a_dispatch_has_no_room_for_the_shadows_of_lamps(
     assert counts == [1, 0]
     for picture in pictures[1:]:
         np.testing.assert_allclose(picture, pictures[0], atol=2e-3)
+
+
+def test_looking_through_smoke_from_far_away_ends(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Software ends a loop after 65,535 turns, a GPU never: of one by steps that rounding takes away."""
+    text = Source.text.fget  # type: ignore[attr-defined]
+
+    def counting(source: Source) -> str:
+        told: str = text(source)
+        if source.label == "veil":
+            told = told.replace("float depth = 0.0;", "float depth = 0.0, turns_taken = 0.0;")
+            told = told.replace("depth += smoke_at", "turns_taken += 1.0; depth += 0.0 * smoke_at")
+            told = told.replace("vec4(exp(-depth))", "vec4(turns_taken)")
+            assert told.count("turns_taken") == 3
+        return told
+
+    monkeypatch.setattr(Source, "text", property(counting))
+    device = Device(device.ctx, "fragment")  # which keeps no program yet
+    puff, canvas = Puff(device, GRID, density=1.0), Canvas(device.ctx, (512, 1))
+    camera = gf.Camera((0.5, 0.4, 0.4), 3.0, 45.0, 35.0)
+    way = np.array((0.5, 0.4, 0.4)) - camera.eye
+    far = np.geomspace(20.0, 3e8, 512)[:, None]  # cells
+    behind = (GRID.cells[0] * np.array((0.5, 0.4, 0.4)) + far * way / np.linalg.norm(way)).astype(np.float32)
+    places = device.texture((512, 1), 4, "f4", "the places")
+    places.write(np.pad(behind, ((0, 0), (0, 1))).tobytes())
+    with gf.VolumeRenderer(device.ctx) as made:
+        made.render(puff, camera, Canvas(device.ctx).target)
+        canvas.target.clear(1.0, 1.0, 1.0, 1.0)  # which is multiplied
+        made.veil(places, puff.grid, view_of(camera, 1.5), canvas.target)
+        turns = canvas.read()[0, :, 0]
+    assert (turns[:256] >= 8).all() and turns.max() <= 64, turns
+    device.release()
