@@ -457,6 +457,33 @@ def test_stacks_hold_their_slabs(cut: Any, stack: int) -> None:
                 assert (row[:2] <= inside[:, :2] + 1e-6).all() and (inside[:, 2:4] <= row[2:4] + 1e-6).all()
 
 
+def rows_found(rows: np.ndarray, cuts: tuple[float, float, int], stack: int, rounding: float) -> np.ndarray:
+    """Which row a shader takes each for: stack_number of slab_corner.glsl, in single floats.
+
+    rounding: relative, of its division: OpenGL asks for 2.5 units in the last place (GLSL 4.60, 4.7.1).
+    """
+    first, thickness = np.float32(cuts[:2])
+    middle = np.float32(0.5) * (rows[:, 4] + rows[:, 5]) - first
+    return np.floor(middle / (thickness * np.float32(stack)) * np.float32(1.0 + rounding)).astype(int)
+
+
+@pytest.mark.parametrize("stack", [1, 8])
+def test_a_thin_slab_is_taken_for_no_other(stack: int) -> None:
+    """However little of the first and the last slab lies in the box, each row is found to be itself."""
+    grid, slabs, lag = gf.Grid((64, 64, 64), 1 / 64), 56, 20
+    for share in (2e-6, 1e-5, 1e-4, 1e-3, 0.02, -2e-6, -1e-5, -1e-4, -1e-3, -0.02):
+        # so turned that the cuts, on which the box has moved by `lag` cells, go on by 17 slabs and that share
+        azimuth = np.degrees(np.arctan(lag * slabs / 64 / (17.0 + share) - 1.0))
+        for distance in (3.0, 3.1, 5.7, 11.3):
+            rays = view_of(gf.Camera((0.5, 0.5, 0.5), distance, float(azimuth), 0.0), 1.5).rays
+            how = (grid, rays, slabs, 1.0, (0, 0, -lag))
+            cuts, rows = view_cuts(*how), view_slabs(*how, stack=stack)
+            assert cuts[2] == len(rows) == slabs + 1 if stack == 1 else len(rows) == 8
+            for rounding in (0.0, 3e-7, -3e-7):
+                found = rows_found(rows, cuts, stack, rounding)
+                np.testing.assert_array_equal(found, np.arange(len(rows))[::-1])
+
+
 # -- ray marching -------------------------------------------------------------------------------------------
 
 

@@ -25,7 +25,7 @@ from gpufluid.gl import enums
 from gpufluid.gl.calls import Calls, calls
 from gpufluid.gl.contexts import create_context
 from gpufluid.gl.messages import take
-from gpufluid.gl.state import _Kept, guard_of, keeping
+from gpufluid.gl.state import SWITCHES_MORE, _Kept, guard_of, keeping
 from gpufluid.render.light_volume import LightVolume
 
 CAMERA = gf.Camera(target=(0.5, 0.5, 0.5), distance=2.2, azimuth=25.0, elevation=10.0)
@@ -642,6 +642,37 @@ def test_an_older_context_is_asked_for_what_it_has(
     assert {(call, name) for call, name in asked if call.endswith(("i", "i_v"))} == by_number
     assert not {name for _, name in asked} & later
     assert ("glIsEnabled", enums.SCISSOR_TEST) in asked or version == 410
+
+
+def test_a_switch_of_an_extension_is_off_for_as_long(host: Host) -> None:
+    """Software has none of these: as if it had, and the host had turned all of them on."""
+    on, asked = set(SWITCHES_MORE.values()), set[int]()
+
+    class More(Calls):
+        def quick(self, name: str) -> Callable[..., Any]:
+            if name != "glIsEnabled":
+                return super().quick(name)
+            plain = super().quick(name)
+
+            def ask(switch: int) -> int:
+                asked.add(switch)
+                return switch in on if switch in SWITCHES_MORE.values() else plain(switch)
+
+            return ask
+
+    gl = More(host.ctx)
+    _Kept(host.ctx, gl).ask()
+    assert not asked & on, "which a driver without them answers with an error"
+    gl.extensions |= set(SWITCHES_MORE)
+    for name, change in ("glEnable", on.add), ("glDisable", on.discard):
+        gl.__dict__[name] = change
+    kept, active = _Kept(host.ctx, gl), gl.integers(enums.ACTIVE_TEXTURE)[0]
+    saved = kept.ask()
+    kept.prepare(saved)
+    assert not on
+    kept.restore(saved, host.ctx)
+    assert on == set(SWITCHES_MORE.values())
+    gl.glActiveTexture(active)
 
 
 def test_a_hosts_state_is_asked_for_on_windows_too(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -594,3 +594,19 @@ def test_colour_maps() -> None:
         assert (np.diff(luminance) > -1.5e-3).all() and luminance[-1] - luminance[0] > 0.5
     dusk = (colormap("dusk") / 255.0) ** 2.2 @ (0.2126, 0.7152, 0.0722)
     assert (np.diff(dusk[128:]) >= 0.0).all() and (np.diff(dusk[:128]) <= 0.0).all() and dusk[128] < 0.02
+
+
+def test_an_iso_surface_is_found_at_the_far_end_of_a_long_box(ctx: moderngl.Context) -> None:
+    """A ray has so many steps: they are longer where the box would be left unseen behind the last."""
+    grid = gf.Grid((1300, 6, 6), 0.01)
+    density = np.zeros(grid.cells[::-1], np.float32)
+    density[:, :, 1200:] = 1.0
+    with gf.Fluid(grid, backend="fragment", ctx=ctx) as fluid, gf.IsoSurface(ctx, "density", 0.5) as made:
+        fluid.density.write(density)
+        texture = ctx.texture((32, 32), 4)
+        target = ctx.framebuffer([texture])
+        target.clear()
+        made.render(fluid, gf.Camera((0.0, 0.03, 0.03), 0.5, -90.0, 0.0, fov=1.0, far=50.0), target)
+        assert np.frombuffer(target.read(components=4), np.uint8).reshape(32, 32, 4)[16, 16, 3] == 255
+        target.release()
+        texture.release()

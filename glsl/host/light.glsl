@@ -23,7 +23,7 @@ vec3 gpufluid_light_place(vec3 world) { return (world - gpufluid_light_origin) /
 // Light left in a column at the end of a layer, filtered between columns.
 float gpufluid_sun_layer(int layer, vec2 column) {
     if (layer < 0) return 1.0;
-    vec2 start = vec2(gpufluid_sun_start) / 65536.0, slope = gpufluid_sun_slope, extent = gpufluid_sun_extent;
+    vec2 start = vec2(gpufluid_sun_start) * 1.52587890625e-5, slope = gpufluid_sun_slope, extent = gpufluid_sun_extent;
     bvec2 forth = greaterThan(slope, vec2(0.0));
     vec2 way = mix(vec2(-1.0), vec2(1.0), forth), run = abs(slope) * float(layer + 1), at = column + slope * float(layer + 1);
     vec2 entered = mix(extent - at, at, forth), shift = mix(extent, vec2(0.0), forth), middle = way * (0.5 - start);

@@ -16,8 +16,10 @@ ivec2 gpufluid_texel(ivec3 index, ivec2 tile, int columns) {
 
 // A place in cells from the low corner of the box.
 vec3 gpufluid_in_cells(vec3 world) {
-    vec3 p = (world - gpufluid_origin) / gpufluid_cell_size, boxes = p / vec3(gpufluid_cells);
-    return p - mix(vec3(0.0), floor(boxes) * vec3(gpufluid_cells), gpufluid_periodic);
+    vec3 p = (world - gpufluid_origin) / gpufluid_cell_size, n = vec3(gpufluid_cells);
+    p -= mix(vec3(0.0), floor(p / n) * n, gpufluid_periodic);
+    // next to a side GPUs may count one box more, or one less
+    return p + mix(vec3(0.0), n * (vec3(lessThan(p, vec3(0.0))) - vec3(greaterThan(p, n))), gpufluid_periodic);
 }
 
 // Trilinear value at `p`, counted in values from 0 and held at the outermost, of a flat texture of `size` values.

@@ -19,7 +19,7 @@ void main() {
     Ray ray = view_ray();
     vec2 way = overlap(ray, vec3(0.0), vec3(cells));
     if (!(way.y > way.x)) discard;
-    float speed = length(ray.direction), step_size = stride / speed;
+    float speed = length(ray.direction), step_size = max(stride / speed, (way.y - way.x) / float(MARCH - 1));
     vec3 forth = ray.direction / speed;
     float a = way.x, value_a = value(ray.origin + a * ray.direction), at = a;
     vec3 n;

@@ -13,6 +13,8 @@ bool outside_box(vec3 p) { return any(lessThan(p, vec3(0.0))) || any(greaterThan
 vec3 kept_inside(vec3 p, out bool lost) {
     vec3 n = vec3(cells);
     p -= vec3(periodic) * n * floor(p / n);
+    // a GPU's quotient may be 1 where the exact one is next to it
+    p += vec3(periodic) * n * (vec3(lessThan(p, vec3(0.0))) - vec3(greaterThan(p, n)));
     p = mix(p, max(p, EDGE), not(bvec3(vec3(through_low) + vec3(periodic))));
     p = mix(p, min(p, n - EDGE), not(bvec3(vec3(through_high) + vec3(periodic))));
 #if DIMENSIONS == 2

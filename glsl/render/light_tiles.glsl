@@ -15,8 +15,8 @@ ivec2 base_FIELD(int layer) {
     return (min(half_way - FIELD_shear * ((layer & ~3) + 1), half_way - FIELD_shear * ((layer | 3) + 1)) >> 16) - 2;
 }
 
-// The same as a place.
-vec2 start_FIELD() { return vec2(FIELD_start) / 65536.0; }
+// The same as a place. A product, as a GPU may round a quotient: of columns next to a side that would count a thousandfold.
+vec2 start_FIELD() { return vec2(FIELD_start) * 1.52587890625e-5; }
 
 // First texel of the tile that holds a layer.
 ivec2 corner_FIELD(int layer) {

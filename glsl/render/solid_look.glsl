@@ -35,7 +35,8 @@ vec3 solid_look(vec3 place, vec3 facing, vec3 right, vec3 up, Matter matter) {
     vec3 across = cross(right, up);
     float within = min(LONGEST * abs(dot(across, v)) / max(length(across), 1e-20), 1.0);
     Lit lit = light_on(Spot(place, n, within * right, within * up, LIFT));
-    vec3 h = normalize(v - sun_direction);
+    vec3 h = v - sun_direction;
+    h *= inversesqrt(max(dot(h, h), 1e-20));  // 0 where one looks right into the sun
     float nh = max(dot(n, h), 0.0), vh = clamp(dot(v, h), 1e-3, 1.0), nv = max(dot(n, v), 0.0);
     float a2 = ROUGHNESS * ROUGHNESS * ROUGHNESS * ROUGHNESS, d = nh * nh * (a2 - 1.0) + 1.0;
     float fresnel = GLOSS + (1.0 - GLOSS) * pow(1.0 - vh, 5.0);

@@ -15,6 +15,7 @@ uniform vec4 depth_scale;   // depth in m = (x z + y) / (z z + w) at depth z, -1
 uniform vec2 picture_size;  // pixels
 uniform int backdrop_kind;  // 0: `plain`, 1: the studio, 2: the sky
 uniform vec4 plain;
+uniform float brightest;    // that the picture holds: a half float beyond would be infinite, and that times 0 is NaN
 #if FLOOR
 uniform float floor_height; // cells above the bottom of the box
 uniform float floor_reach;  // cells from the middle of the box to where the floor is gone
@@ -81,5 +82,5 @@ void main() {
         }
     }
 #endif
-    color_out = color;
+    color_out = vec4(min(color.rgb, brightest), color.a);
 }

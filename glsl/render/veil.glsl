@@ -13,6 +13,7 @@ uniform float nearest;       // where the picture begins, m
 out vec4 through_out;
 
 const float PIECE = 1.5;     // cells
+const int MOST = 1 << 15;    // pieces, more than there are in a box
 const float DARK = 12.0;     // optical depth behind which nothing is seen
 
 void main() {
@@ -21,8 +22,9 @@ void main() {
     float room = dot(ahead, vec4(p, 1.0)) - nearest;   // m, from the thing to where the picture begins
     vec2 way = overlap(p, d, vec3(0.0), vec3(cells), vec2(0.0, room / max(-dot(ahead.xyz, d), 1e-6)));
     float depth = 0.0;
-    for (float from = way.x; from < way.y && depth < DARK; from += PIECE) {
-        float piece = min(PIECE, way.y - from);
+    // counted: so far from the box that single floats lie more than a piece apart, what is added to one changes nothing
+    for (int n = 0; n < MOST && float(n) * PIECE < way.y - way.x && depth < DARK; ++n) {
+        float from = way.x + float(n) * PIECE, piece = min(PIECE, way.y - from);
         depth += smoke_at(p + d * (from + 0.5 * piece)).w * piece * cell_size;
     }
     through_out = vec4(exp(-depth));

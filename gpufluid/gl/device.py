@@ -278,6 +278,16 @@ class Device(Measured):
         texture.repeat_x = texture.repeat_y = False
         return texture
 
+    def before_stores(self) -> None:
+        """Have what was drawn before read its textures to the end, before a dispatch writes over them.
+
+        Draws wait for each other, and for what a dispatch left behind a barrier; but image stores may begin
+        while fragments still read what they overwrite (OpenGL 4.6, 7.13.2, SHADER_IMAGE_ACCESS_BARRIER_BIT).
+        A software renderer waits by itself.
+        """
+        if not self.software:
+            self.ctx.memory_barrier()
+
     def clear(
         self, texture: moderngl.Texture, target: moderngl.Framebuffer, color: tuple[float, ...]
     ) -> None:
@@ -297,6 +307,7 @@ class Device(Measured):
         program = self.keep(("fill", form), make)
         program["value"] = color
         texture.bind_to_image(0, False, True)
+        self.before_stores()
         with self.timed("fill"):
             program.run(*(-(-side // GROUP) for side in texture.size))
             self.ctx.memory_barrier()

@@ -59,6 +59,18 @@ SWITCHES = {
 SWITCHES_40 = {enums.SAMPLE_SHADING: False}
 SWITCHES_43 = {enums.PRIMITIVE_RESTART_FIXED_INDEX: False}
 
+# what extensions have that a host may leave on after a pass of its own: it decides which fragments there are
+# and what they write. No driver of Mesa's software has one of these
+SWITCHES_MORE = {
+    "GL_EXT_depth_bounds_test": enums.DEPTH_BOUNDS_TEST,
+    "GL_EXT_raster_multisample": enums.RASTER_MULTISAMPLE,
+    "GL_INTEL_conservative_rasterization": enums.CONSERVATIVE_RASTERIZATION_INTEL,
+    "GL_NV_conservative_raster": enums.CONSERVATIVE_RASTERIZATION,
+    "GL_NV_fragment_coverage_to_color": enums.FRAGMENT_COVERAGE_TO_COLOR,
+    "GL_NV_representative_fragment_test": enums.REPRESENTATIVE_FRAGMENT_TEST,
+    "GL_NV_shading_rate_image": enums.SHADING_RATE_IMAGE,
+}
+
 # what a compatibility profile has beside: alpha test, polygon stipple, maps of colours and stencils, and of
 # each channel and of depth the factor and the offset of what is written to textures and read from them
 SWITCHES_COMPATIBLE = {enums.ALPHA_TEST: False, enums.POLYGON_STIPPLE: False}
@@ -184,9 +196,10 @@ class _Kept:
 
     def _switches(self, buffers: int, viewports: int | None, compatible: bool) -> Iterator[_Piece]:
         """What glEnable turns on. viewports: how many; None: there is one, and it has no number."""
-        more = [(SWITCHES_40, self._has(400)), (SWITCHES_43, self._has(430))]
+        there = {name: False for extension, name in SWITCHES_MORE.items() if extension in self._gl.extensions}
+        more = [(there, True), (SWITCHES_40, self._has(400)), (SWITCHES_43, self._has(430))]
         more += [(SWITCHES_COMPATIBLE, compatible), ({enums.SCISSOR_TEST: False}, viewports is None)]
-        for name, usual in chain(SWITCHES.items(), *(some.items() for some, there in more if there)):
+        for name, usual in chain(SWITCHES.items(), *(some.items() for some, has in more if has)):
             yield _Piece(FLAG, [name], partial(self._switch, name), usual)
         for name, count in (enums.BLEND, buffers), (enums.SCISSOR_TEST, viewports or 0):
             for n in range(count):

@@ -13,6 +13,7 @@ from gpufluid.errors import GpufluidError
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.fences import clear, copy, draw_to
+from gpufluid.grid import LARGEST_HALF
 from gpufluid.render.drawn_solids import Part, Size
 
 WHOLE, CLEAR = range(2)  # copies of the picture: as it is, and before the smoke
@@ -29,7 +30,7 @@ class FrameTargets:
     depths of all of them, samples_alone: draws into these; None where they cannot be read. no_samples: for a
     sampler that is to read none. surfaces: what opaque draws into holds no colours but surfaces to be lit
     later, see `FoundSolids`; None: it holds colours. colors: these, of all samples; None: they cannot be
-    read. painted: as scene, and writes no depths.
+    read. painted: as scene, and writes no depths. brightest: radiance that color holds.
 
     Raises GpufluidError where there is no memory for them, and leaves nothing behind.
     """
@@ -66,6 +67,7 @@ class FrameTargets:
             return thing
 
         self.color = kept(device.texture(size, 4, form, "the picture"))
+        self.brightest = LARGEST_HALF if self.color.dtype == "f2" else 3e38
         self.depth = kept(ctx.depth_texture(size))
         self.shown = kept(device.texture(size, 4, "f1", "the picture"))
         self.scene = kept(ctx.framebuffer([self.color], self.depth))

@@ -188,6 +188,7 @@ class LightVolume:
         give_once(self.device, program, "columns", self._placed)
         give(program, values)
         self.layers.bind_to_image(0, read=False, write=True)
+        self.device.before_stores()
         with bind(self.device, program, **matter(fluid)):
             if groups is None:
                 program.run(-(-width // GROUP), -(-height // GROUP))

@@ -9,6 +9,8 @@ from typing import Any
 import moderngl
 
 from gpufluid.backend import release
+from gpufluid.gl import enums
+from gpufluid.gl.calls import calls
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.gl.hosts_program import HostsProgram
@@ -18,7 +20,7 @@ from gpufluid.render.light_reach import LightReach, ReachPart
 from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.other_lights import OtherLights
-from gpufluid.render.shadow_map import ShadowMap
+from gpufluid.render.shadow_map import MOST_TILES, ShadowMap
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import SKY, SUN, Program, bind, cells_program, matter, volume_program
 from gpufluid.view import Look
@@ -49,6 +51,9 @@ class Lighting:
         self._others_past: OtherLights | None = None
         self._walked_past = self._walked_solids = False
         self.shadows: ShadowMap | None = None
+        self._most = 0  # numbers that uniforms of a dispatch may be
+        if device.version >= 430:
+            self._most = calls(device.ctx).integers(enums.MAX_COMPUTE_UNIFORM_COMPONENTS)[0]
         self._look, self._roomy = Look(), False
         self._stood = fluid.grid, fluid.scrolled  # where the box was when light was last walked through it
         self._occupancy: Occupancy | None = None
@@ -166,8 +171,11 @@ class Lighting:
         defines: Mapping[str, object] | None = None,
         **rules: Any,
     ) -> Iterator[Program]:
-        """A `cells_program` that lights smoke, in the same way."""
-        program = cells_program(self.device, fluid, label, file, *fields, **self._known(defines), **rules)
+        """A `cells_program` that lights smoke, in the same way; it draws where dispatches have no room."""
+        known = self._known(defines)
+        if known["defines"]["LAMPS_SHADOWED"] and uniforms_of(len(self._look.lights)) > self._most:
+            rules["form"] = ""
+        program = cells_program(self.device, fluid, label, file, *fields, **known, **rules)
         with self._bound(fluid, program, self.sun, surfaces=False):
             yield program
 
@@ -268,3 +276,12 @@ def give_all_light(device: Device, program: AnyProgram, unit: int, prefix: str) 
 def asks_for_lamps(program: AnyProgram, prefix: str) -> bool:
     """Whether a host's `program` with ``host/light.glsl`` calls what reads the light of lamps."""
     return f"{prefix}_lamps" in program
+
+
+def uniforms_of(lamps: int) -> int:
+    """The numbers that uniforms of shade.glsl are at most with so many `lamps` whose shadows are looked up.
+
+    As drivers count them that keep each row of an array in four. OpenGL promises 512 of a dispatch and 1024
+    of a fragment shader, which have 1024 and 4096 of them on GPUs of some makers.
+    """
+    return 256 + 32 * (1 + MOST_TILES * lamps)

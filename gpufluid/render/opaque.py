@@ -204,6 +204,7 @@ class OpaqueScene:
             "picture_size": size,
             "backdrop_kind": 0 if shadow else BACKDROPS.get(str(frame.background), 0),
             "plain": (0.0, 0.0, 0.0, 0.0) if shadow else frame.plain,
+            "brightest": frame.targets.brightest,
             "own_color": frame.floor_color is not None,
             "floor_color": frame.floor_color or FLOOR,
             "floor_height": height,

@@ -20,6 +20,7 @@ from gpufluid.vectors import Floats
 FEWEST, MOST = 32, 160  # slabs across the view chosen by default, at full quality
 LEAST_LEAD = 1e-6  # share of a slab: less of the first one is none
 GOLDEN = 0.6180339887  # from cut to cut, by which noise evens out along a ray
+TOLD = 0.01  # share of a slab, that the ends of a row are told apart by at least, see `_told`
 STACK = 8  # neighbouring slabs that one rectangle stands for, at most
 
 Rows = NDArray[np.float32]
@@ -102,9 +103,9 @@ def view_slabs(
 ) -> Rows:
     """Return slabs of equal thickness across the view, farthest first, [n, 6]; ends: m in front of the eye.
 
-    Those out of the picture are left out. The first and the last may be thinner. count, quality, lag: as in
-    `_Across.of`. stack: slabs to a row, counted from the nearest. spread: share of a slab by which each may
-    be longer.
+    Those out of the picture are left out. The first and the last may be thinner, but for `_told`. count,
+    quality, lag: as in `_Across.of`. stack: slabs to a row, counted from the nearest. spread: share of a slab
+    by which each may be longer.
     """
     near, far = _depths(grid, rays)
     if far <= near:
@@ -114,7 +115,8 @@ def view_slabs(
     cuts[0], cuts[-1] = far, near
     cuts = _every(stack, cuts[::-1])[::-1]
     further = spread * across.thickness
-    return _seen(rectangles(rays, _corners(grid), cuts, further), np.stack([cuts[1:], cuts[:-1]], axis=1))
+    ends = np.stack([cuts[1:], cuts[:-1]], axis=1)
+    return _seen(rectangles(rays, _corners(grid), cuts, further), _told(ends, across.thickness))
 
 
 def view_cuts(grid: Grid, rays: Rays, count: int | None, quality: float, lag: tuple[int, int, int]) -> Cuts:
@@ -206,6 +208,20 @@ def stack_of(count: int) -> int:
 def _every(stack: int, cuts: Floats) -> Floats:
     """The first of every `stack` cuts, and the last of all."""
     return np.concatenate([cuts[:-1:stack], cuts[-1:]])
+
+
+def _told(ends: Floats, thickness: float) -> Floats:
+    """The ends of rows, farthest first, as a shader is told them: thin ones reach on beyond the box.
+
+    It finds which row it is from the middle between them, in single floats that GPUs divide inexactly: one
+    that lies within rounding of a cut would be taken for the row before, and be drawn twice.
+    """
+    lacks = np.maximum(TOLD * thickness - (ends[:, 1] - ends[:, 0]), 0.0)
+    told = ends.copy()
+    told[0, 1] += lacks[0]
+    if len(ends) > 1:
+        told[-1, 0] -= lacks[-1]
+    return told
 
 
 def _axis_steps(grid: Grid, axis: int, count: int | None, quality: float) -> int:

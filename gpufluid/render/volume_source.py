@@ -250,6 +250,7 @@ def write_cells(device: Device, program: Program, target: Field, vertices: int =
         return
     target.back.bind_to_image(0, read=False, write=True)
     width, height = target.layout.texture_size
+    device.before_stores()
     program.run(-(-width // GROUP), -(-height // GROUP))
     device.ctx.memory_barrier()
 
