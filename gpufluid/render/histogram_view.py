@@ -36,8 +36,8 @@ class HistogramView(Chart):
     lies outside is told below the axis. counts: those of the last picture, [bins], between its `edges`;
     below, above: how many are outside. Its fields may be changed at any time.
 
-    The cells are counted on the GPU; the counts are read back. Cells in solids and
-    numbers that are not finite do not count. Raises GpufluidError naming the value and its limit.
+    The cells are counted on the GPU; the counts are read back. Cells in solids and numbers that are not
+    finite do not count. Raises GpufluidError naming the value and its limit.
     """
 
     def __init__(
