@@ -121,8 +121,8 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.frames(1)
     drive.press_widget("Views")
     drive.frames(1)
-    left = np.s_[:, : player.area[2] // 2]
-    right = np.s_[:, player.area[2] // 2 : player.area[2]]
+    left = np.s_[:, : player.stage.area[2] // 2]
+    right = np.s_[:, player.stage.area[2] // 2 : player.stage.area[2]]
 
     def seen() -> np.ndarray:
         """The window without what it says for some seconds, or a slow machine differs from a fast one."""
@@ -131,7 +131,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
 
     studio.editor.select(None)  # a click on a view's name chooses that, and the outline goes
     before = seen()
-    drawn = player.renderer.read().astype(float)
+    drawn = player.stage.renderer.read().astype(float)
     report["upright"] = float(np.median(np.abs(before[:, : drawn.shape[1]] - drawn)))
     choose_box("box 2")
     drive.press_widget("Add view ...")
@@ -231,7 +231,8 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     scale_of = glfw.get_window_content_scale
     glfw.get_window_content_scale = lambda handle: (2.0, 2.0)
     drive.frames(2)
-    report["large"] = [studio.panel_pixels > panel, player.area[2] + studio.panel_pixels == player.size[0]]
+    whole = player.stage.area[2] + studio.panel_pixels == player.stage.size[0]
+    report["large"] = [studio.panel_pixels > panel, whole]
     glfw.get_window_content_scale = scale_of
     drive.frames(2)
 

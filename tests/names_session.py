@@ -220,7 +220,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     drive.frames(3)
     assert player.told._until is not None
     waits += [player.told._until - time.perf_counter()]
-    left = np.s_[SIZE[1] - 60 :, : player.area[2]]
+    left = np.s_[SIZE[1] - 60 :, : player.stage.area[2]]
     shown = drive.picture()[left].astype(float)
     drive.hand.send(MOTION, 40, SIZE[1] - 22)
     drive.frames(2)

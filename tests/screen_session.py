@@ -70,10 +70,10 @@ def fine_screen(drive: Fine, report: dict[str, Any]) -> None:
     studio = drive.open_studio()
     drive.frames(2)
     report["sizes"] = [
-        list(player.size),
+        list(player.stage.size),
         list(studio.ui.size),
         studio.panel_pixels,
-        list(player.renderer.size),
+        list(player.stage.renderer.size),
     ]
     drive.press_widget("Pause")
     report["paused"] = player.paused
@@ -119,7 +119,7 @@ def minimised(drive: Fine, report: dict[str, Any]) -> None:
     report["awake"] = player.scene.frame - frame
     picture = drive.picture()
     Image.fromarray(picture).save("restored.png")
-    report["seen_again"] = [list(player.size), float(picture[:, : player.area[2]].std())]
+    report["seen_again"] = [list(player.stage.size), float(picture[:, : player.stage.area[2]].std())]
     drive.press(ord("r"))
     report["filmed"] = [path.name for path in Path().glob("*.mp4")]
 

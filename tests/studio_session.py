@@ -151,7 +151,7 @@ class Driver:
 
     def panel_frames(self, count: int = 1) -> None:
         """Let the loop run with the picture as it is."""
-        renderer = self.player.renderer
+        renderer = self.player.stage.renderer
         renderer.draw = lambda scene: None  # type: ignore[method-assign]
         for _ in range(count):
             self.ticks += 1
@@ -202,9 +202,9 @@ class Driver:
         """Turn the wheel over the panel until a widget is in it."""
         for _ in range(40):
             _, top, _, bottom = self.places[label]
-            if top >= FIRST and bottom < self.player.size[1] - 8:
+            if top >= FIRST and bottom < self.player.stage.size[1] - 8:
                 return
-            x = self.player.size[0] - 100
+            x = self.player.stage.size[0] - 100
             self.hand.send(MOTION, x, 300)
             self.hand.send(BUTTON_PRESS, x, 300, WHEEL_UP + (top > FIRST))
             self.panel_frames()
@@ -230,9 +230,9 @@ class Driver:
         """Where a point of the scene is in the window."""
         from gpufluid.render.camera import view_of
 
-        left, bottom, width, height = self.player.picture_area
-        x, y, _, w = view_of(self.player.camera, width / height).clip.astype(float) @ [*point, 1.0]
-        top = self.player.size[1] - bottom - height
+        left, bottom, width, height = self.player.stage.picture_area
+        x, y, _, w = view_of(self.player.stage.camera, width / height).clip.astype(float) @ [*point, 1.0]
+        top = self.player.stage.size[1] - bottom - height
         return left + 0.5 * (x / w + 1.0) * width, top + 0.5 * (1.0 - y / w) * height
 
     def picture(self) -> np.ndarray:
@@ -241,7 +241,7 @@ class Driver:
         swap = glfw.swap_buffers
 
         def take(handle: Any) -> None:
-            width, height = self.player.size
+            width, height = self.player.stage.size
             raw = self.player.window.ctx.screen.read(
                 viewport=(0, 0, width, height), components=3, alignment=1
             )
@@ -290,7 +290,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     plain = drive.picture()
     studio = drive.open_studio()
     drive.frames(2)
-    report["tab"] = [studio.shown, list(player.renderer.size)]
+    report["tab"] = [studio.shown, list(player.stage.renderer.size)]
     report["title_panel"] = float(np.abs(drive.picture()[:, 400:].astype(float) - plain[:, 400:]).mean())
 
     # play, pause, a single step
@@ -461,7 +461,7 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     with_them = drive.picture()
     studio.picture.outlines = False
     without = drive.picture()
-    report["outlines"] = float(np.abs(with_them.astype(float) - without)[:, : player.area[2]].max())
+    report["outlines"] = float(np.abs(with_them.astype(float) - without)[:, : player.stage.area[2]].max())
     studio.views.drop(studio.views.charts[0])
     studio.picture.outlines, player.paused = True, paused
     drive.frames(2)
@@ -486,13 +486,13 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     report["recorder"] = not player.recording.on
 
     # a view of the flow, in the picture and in what is saved of it
-    before_view = player.renderer.read()
+    before_view = player.stage.renderer.read()
     drive.press(ord(" "))
     studio.views.add("slice")
-    shown = drive.picture()[:, : player.area[2]]
+    shown = drive.picture()[:, : player.stage.area[2]]
     report["viewed"] = [
-        float(np.abs(player.renderer.read().astype(float) - before_view).mean()),
-        float(np.median(np.abs(player.renderer.read().astype(float) - shown))),
+        float(np.abs(player.stage.renderer.read().astype(float) - before_view).mean()),
+        float(np.median(np.abs(player.stage.renderer.read().astype(float) - shown))),
     ]
     drive.press(ord("z"), CONTROL)
     drive.press(ord(" "))
@@ -504,10 +504,10 @@ def session(drive: Driver, report: dict[str, Any]) -> None:
     report["help"] = float(np.abs(helped.astype(float) - drive.picture())[100:400, 100:400].mean())
     glfw.set_window_size(player.window.handle, 700, 420)
     drive.frames(4)
-    report["resized"] = [list(player.size), list(player.renderer.size)]
+    report["resized"] = [list(player.stage.size), list(player.stage.renderer.size)]
     drive.press(TAB)
     drive.frames(2)
-    report["hidden"] = list(player.renderer.size)
+    report["hidden"] = list(player.stage.renderer.size)
     drive.press(TAB)
     glfw.set_window_size(player.window.handle, *SIZE)
     drive.frames(4)

@@ -322,7 +322,8 @@ with Window((640, 360), "help") as window:
                 box = imgui.internal.find_window_by_name("Help")
                 heights.add(box.size.y)
             place, size = box.pos, box.size
-            print(*player.size, place.x, place.y, size.x, size.y, box.content_size_ideal.y, len(heights))
+            high = box.content_size_ideal.y
+            print(*player.stage.size, place.x, place.y, size.x, size.y, high, len(heights))
 """
 
 

@@ -131,10 +131,10 @@ for camera in (gf.Camera(distance=3.0), None):
             own = player.scene.camera
             fov = own.fov
             edge = ray_through(own, 2.0, 1.0, 0.0).direction  # at the right of the film
-            seen = float(np.abs(edge - player.ray(240.0, 120.0).direction).max())
-            ball = float(np.ptp(player.renderer.read()[110:130, 160:].astype(float)))
-            player.frame_all()
-            print(player.opened, seen, ball, own.fov == fov, player.scene.camera is own, sep=";")
+            seen = float(np.abs(edge - player.stage.ray(240.0, 120.0).direction).max())
+            ball = float(np.ptp(player.stage.renderer.read()[110:130, 160:].astype(float)))
+            player.stage.frame_all()
+            print(player.stage.opened, seen, ball, own.fov == fov, player.scene.camera is own, sep=";")
 """
 
 

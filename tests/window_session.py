@@ -125,8 +125,11 @@ def main() -> None:
                     given(scene, time)
                 camera = player.scene.camera
                 report[f"view{frame}"] = [camera.azimuth, camera.elevation, camera.distance, *camera.target]
-                report[f"size{frame}"] = list(player.renderer.size)
-                report[f"way{frame}"] = [player.renderer.volume.method, player.renderer.volume.resolution]
+                report[f"size{frame}"] = list(player.stage.renderer.size)
+                report[f"way{frame}"] = [
+                    player.stage.renderer.volume.method,
+                    player.stage.renderer.volume.resolution,
+                ]
                 steps.get(frame, lambda: None)()
                 frame += 1
 

@@ -31,7 +31,7 @@ def window_of(player: Player) -> np.ndarray:
 
     def take(window: Any) -> None:  # after the swap what was drawn need not be there any more
         nonlocal taken
-        width, height = player.size
+        width, height = player.stage.size
         raw = player.window.ctx.screen.read((0, 0, width, height), 3, alignment=1)
         taken = np.frombuffer(raw, np.uint8).reshape(height, width, 3)[::-1]
         swap(window)

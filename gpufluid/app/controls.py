@@ -51,14 +51,11 @@ Key = int | str  # what stands on it, whatever the keyboard's layout; of those w
 class Controls:
     """Has a `player` do what the user asks for in its window; its studio is asked first.
 
-    pointer: where the last event saw it, in the window's units. Asked for at a press, glfw would tell where
-    it is by now: at a few frames a second that may be the end of the drag. drag: what the hand holds while a
-    button is down in the picture.
+    drag: what the hand holds while a button is down in the picture.
     """
 
     def __init__(self, player: Player) -> None:
         self._player, handle = player, player.window.handle
-        self.pointer: tuple[float, float] = glfw.get_cursor_pos(handle)
         self.drag: Drag | None = None
         turns = {
             glfw.KEY_LEFT: (-orbit.TURN, 0.0),
@@ -67,7 +64,7 @@ class Controls:
             glfw.KEY_DOWN: (0.0, -orbit.TURN),
         }
         self._held_actions: dict[Key, Callable[[], None]] = {  # those that a key held down repeats
-            **{key: partial(player.turn, *by) for key, by in turns.items()},
+            **{key: partial(player.stage.turn, *by) for key, by in turns.items()},
             "=": partial(player.strengthen, STRONGER),
             "+": partial(player.strengthen, STRONGER),
             "-": partial(player.strengthen, 1.0 / STRONGER),
@@ -83,7 +80,7 @@ class Controls:
             glfw.KEY_F2: player.rename,
             "r": player.record,
             "s": player.recording.snap,
-            "f": player.frame_all,
+            "f": player.stage.frame_all,
             "h": player.help,
             glfw.KEY_TAB: player.show_studio,
             glfw.KEY_ESCAPE: player.leave,
@@ -139,15 +136,15 @@ class Controls:
         if action == glfw.PRESS:
             left = button == glfw.MOUSE_BUTTON_LEFT
             grabbed: Drag | None = None if player.studio is None else player.studio.grab(button, mods)
-            self.drag = grabbed or grasp(player, left=left, alt=bool(mods & glfw.MOD_ALT))
+            self.drag = grabbed or grasp(player.stage, left=left, alt=bool(mods & glfw.MOD_ALT))
 
     def _on_pointer(self, handle: Any, x: float, y: float) -> None:
-        dx, dy = x - self.pointer[0], y - self.pointer[1]
-        self.pointer = (x, y)
+        stage = self._player.stage
+        before, stage.pointer = stage.pointer, (x, y)
         if self._player.studio is not None:
             self._player.studio.ui.pointer(x, y)
         if self.drag is not None:
-            self.drag.move(x, y, dx, dy)
+            self.drag.move(x, y, x - before[0], y - before[1])
 
     def _on_wheel(self, handle: Any, dx: float, dy: float) -> None:
         player = self._player

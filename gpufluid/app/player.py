@@ -3,46 +3,34 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import glfw
 
-from gpufluid.app import orbit
 from gpufluid.app.controls import KEYS, Controls
 from gpufluid.app.edits import Cells, History, Regrid, blow, strengthen
-from gpufluid.app.hands import move_view
 from gpufluid.app.notice import Notice
 from gpufluid.app.recording import Recording
 from gpufluid.app.scene_maker import SceneMaker
 from gpufluid.app.streams import tell
-from gpufluid.app.studio_pick import Ray, ray_through
 from gpufluid.app.twice import Message, Twice
 from gpufluid.app.window import Window
+from gpufluid.app.window_stage import BESIDE, WindowStage
 from gpufluid.backend import release
 from gpufluid.errors import GpufluidError, MissingDependencyError, counted
 from gpufluid.files import readable
-from gpufluid.gl.contexts import is_software
-from gpufluid.render.frame import FrameRenderer
 from gpufluid.scene import Scene
-from gpufluid.view import Camera, Picture
 
 if TYPE_CHECKING:
     from gpufluid.app.studio import Studio
 
 EARLY = 0.002  # seconds a frame may come before its time: a screen's refresh is never exactly on it
-BESIDE = (0.03, 0.032, 0.036)  # what is beside the picture
-FOV_MOST = 170.0  # degrees
 COMPILES = "the first time on a machine, shaders are compiled"
 RELOAD = "press Reload again to reload"
-# as slabs in the picture's own resolution to 0.1 of 255 (mean), in a third of their time
-QUICKLY: dict[str, Any] = {"method": "ray-march", "resolution": 0.5}
-SET_LATER = ("size", "fps", "exposure", "background", "floor_color")  # of a Picture
 
 
 class Player:
@@ -56,7 +44,7 @@ class Player:
 
     An error that comes while it plays pauses it, where a file that is watched or the studio can mend it.
 
-    controls: what keys and mouse do.
+    stage: the scene in the window, with its renderer. controls: what keys and mouse do.
     history: what was changed by hand, and is changed again in a scene that starts again. studio: the panel
     and all that goes with it, from the first Tab or h on, where its package is installed.
     """
@@ -77,24 +65,28 @@ class Player:
         self.halted = ""  # why the scene cannot go on, until it does
         self.paused = False
         self.history = History()
-        self.recording = Recording(name, lambda: self.renderer.read(), self.say)
+        self.recording = Recording(name, lambda: self.stage.renderer.read(), self.say)
         self.studio: Studio | None = None
-        self.size = width, height = window.framebuffer_size  # pixels; zeros while it is minimised
         glfw.set_window_title(window.handle, readable(f"{name} - is being built ..."))
         self._notice: Notice | None = Notice(window.handle, window.ctx)
         self._notice.show(name, "preparing: the scene is being built", BESIDE)
-        self.scene = self.maker.build({})
+        scene = self.maker.build({})
         self._notice.show(name, f"preparing: {COMPILES}", BESIDE)
-        self.volume_options: dict[str, Any] = {}
-        self.renderer = self._new_renderer((max(width, 1), max(height, 1)))
-        self.scene.fit(max(width, 1) / max(height, 1))
-        self._framed: Scene | None = None  # in which the user has placed the camera for the window
+        self.stage = WindowStage(window, scene, self._panel_pixels)
         self._shown: deque[float] = deque(maxlen=30)  # when the last frames were shown, seconds
         self._titled = 0.0
         self._due = 0.0
         self._drawn = False  # whether anything was
         self._single = False
         self.controls = Controls(self)
+
+    @property
+    def scene(self) -> Scene:
+        """The one that plays."""
+        return self.stage.scene
+
+    def _panel_pixels(self) -> int:
+        return 0 if self.studio is None else self.studio.panel_pixels
 
     # -- the loop --------------------------------------------------------------------------------------
 
@@ -106,13 +98,13 @@ class Player:
 
     def tick(self) -> bool:
         """Take what the user did, simulate a frame if it is time, show it; whether one was simulated."""
-        if ((self.paused or self.scene.over) and not self._single) or 0 in self.size:
+        if ((self.paused or self.scene.over) and not self._single) or 0 in self.stage.size:
             glfw.wait_events_timeout(0.1)  # nothing moves by itself: leave the processor alone
         else:
             glfw.poll_events()
-        self.size = self.window.framebuffer_size
+        self.stage.size = self.window.framebuffer_size
         self._reload()
-        if 0 in self.size:
+        if 0 in self.stage.size:
             return False
         if self._notice is not None:
             self._begin()
@@ -190,36 +182,31 @@ class Player:
         return self.history.unsaved if self.studio is not None and self.studio.used else 0
 
     def _show(self, advanced: bool) -> None:
-        window, screen = self.window, self.window.ctx.screen
-        whole, area = self.size, self.area
-        if not self.recording.on and area[2:] != self.renderer.size:
-            self.renderer.resize(area[2:])
-        self.follow_picture()
+        stage, studio = self.stage, self.studio
+        if not self.recording.on:
+            stage.fill()
+        try:
+            stage.follow_picture()
+        except GpufluidError as error:
+            self.say(str(error))
         self._draw()
-        if self.studio is not None:
-            self.studio.draw_charts()
+        if studio is not None:
+            studio.draw_charts()
         for snap in () if self._notice else self.scene.take_snaps():
             self.recording.write(snap, overwrite=True)
         if advanced:
             self.recording.add()
-        screen.viewport = (0, 0, *whole)
-        if self.picture_area != (0, 0, *whole):
-            screen.clear(*BESIDE)
-        screen.viewport = self.picture_area
-        if self.studio is None or not self.studio.has_charts:
-            self.renderer.present(screen)
-        screen.viewport = (0, 0, *whole)
-        screen.use()
-        if self.studio is not None:
-            self.studio.draw()
+        stage.present(studio is None or not studio.has_charts)
+        if studio is not None:
+            studio.draw()
         if self._notice is not None:
             self._notice.over(f"preparing the flow: {COMPILES}")
-        glfw.swap_buffers(window.handle)
+        glfw.swap_buffers(self.window.handle)
         now = time.perf_counter()
         self._shown.append(now)
         if now - self._titled > 0.5:
             self._titled = now
-            glfw.set_window_title(window.handle, self.title)
+            glfw.set_window_title(self.window.handle, self.title)
 
     def _draw(self) -> None:
         """Draw the picture, in the studio without the views that cannot be drawn any more.
@@ -230,11 +217,7 @@ class Player:
             try:
                 # with the studio the file is not to blame for what may have been changed by hand
                 with self.scene.told() if self.studio is None else contextlib.nullcontext():
-                    picture = self.scene.picture
-                    self.renderer.exposure, self.renderer.background = picture.exposure, picture.background
-                    self.renderer.floor_color = picture.floor_color
-                    with self._seen():
-                        self.renderer.draw(self.scene)
+                    self.stage.draw()
                 self._drawn = True
                 return
             except GpufluidError as error:
@@ -245,67 +228,6 @@ class Player:
                     raise
                 self._halt(error)
                 return
-
-    @contextlib.contextmanager
-    def _seen(self) -> Iterator[None]:
-        """A block in which the scene has the camera that it is seen by."""
-        scene, camera = self.scene, self.scene.camera
-        scene.camera = self.camera
-        try:
-            yield
-        finally:
-            scene.camera = camera
-
-    @property
-    def area(self) -> tuple[int, int, int, int]:
-        """Where the picture goes: left, bottom, width, height, in pixels of the window."""
-        width, height = self.size
-        panel = 0 if self.studio is None else self.studio.panel_pixels
-        return 0, 0, max(width - panel, 1), max(height, 1)
-
-    @property
-    def picture_area(self) -> tuple[int, int, int, int]:
-        """Where in that the picture is, which keeps its shape while it is filmed."""
-        return _fitted(self.renderer.size, self.area)
-
-    @property
-    def camera(self) -> Camera:
-        """What the scene is seen by: its camera, opened so far that a narrow window shows all of its width.
-
-        One that was placed for the scene's picture would lose what is at the sides beside a panel.
-        """
-        camera, opened = self.scene.camera, self.opened
-        if opened == 1.0:
-            return camera
-        half = math.atan(opened * math.tan(math.radians(0.5 * camera.fov)))
-        return replace(camera, fov=min(math.degrees(2.0 * half), FOV_MOST))
-
-    @property
-    def opened(self) -> float:
-        """How many times as high as the scene's camera sees the picture shows it: see `camera`."""
-        if not self.scene.camera_is_given or self._framed is self.scene:
-            return 1.0
-        (wide, high), (_, _, width, height) = self.scene.picture.size, self.picture_area
-        return max(wide * height / (high * width), 1.0)
-
-    @property
-    def pointer(self) -> tuple[float, float]:
-        """Where the last event saw it, in the window's units."""
-        return self.controls.pointer
-
-    def ray(self, x: float, y: float) -> Ray:
-        """The ray through a point of the window, in the units of the pointer."""
-        left, bottom, width, height = self.picture_area
-        top = self.size[1] - bottom - height
-        density = self.size[1] / self.height  # pixels of a unit
-        across = 2.0 * (x * density - left) / width - 1.0
-        up = 1.0 - 2.0 * (y * density - top) / height
-        return ray_through(self.camera, width / height, across, up)
-
-    @property
-    def height(self) -> int:
-        """Of the window, in the units of the pointer."""
-        return max(glfw.get_window_size(self.window.handle)[1], 1)
 
     @property
     def frame_rate(self) -> float:
@@ -335,12 +257,6 @@ class Player:
         self.paused, self.halted = not self.paused, ""
         self._titled = 0.0
         self._shown.clear()
-
-    def frame_all(self) -> None:
-        """Move the camera back to where it sees all boxes whole."""
-        _, _, width, height = self.picture_area
-        self._framed = self.scene
-        move_view(self.scene, lambda _: self.scene.frame_all(width / height))
 
     def single_step(self) -> None:
         """Simulate one frame and pause."""
@@ -430,40 +346,8 @@ class Player:
     def _replace(self, cells: dict[int, Cells]) -> None:
         scene = self.maker.build(cells)
         self.controls.let_go()
-        self.scene.release()
-        self.scene, self.halted = scene, ""
-        _, _, width, height = self.picture_area
-        scene.fit(width / height)
-        self._due = 0.0
-
-    def _new_renderer(self, size: tuple[int, int]) -> FrameRenderer:
-        self._drawn_by = self._ways_to_draw
-        return FrameRenderer.of(self._picture_here, self.window.ctx, size, **self.volume_options)
-
-    @property
-    def _picture_here(self) -> Picture:
-        """What the scene says of its picture; software draws smoke QUICKLY where that says nothing."""
-        picture = self.scene.picture
-        says = picture.method is not None or picture.slices is not None
-        return picture if says or not is_software(self.window.ctx) else replace(picture, **QUICKLY)
-
-    @property
-    def _ways_to_draw(self) -> dict[str, Any]:
-        """What a renderer is made for; the rest can be set at any time."""
-        picture = {n: v for n, v in vars(self._picture_here).items() if n not in SET_LATER}
-        return {**picture, **self.volume_options}
-
-    def follow_picture(self) -> bool:
-        """Draw in the way that the scene's picture and `volume_options` say; False where there is none."""
-        if self._drawn_by != self._ways_to_draw:
-            try:
-                made = self._new_renderer(self.renderer.size)
-            except GpufluidError as error:
-                self.say(str(error))
-                return False
-            self.renderer.release()
-            self.renderer = made
-        return True
+        self.stage.put(scene)
+        self.halted, self._due = "", 0.0
 
     def undo(self) -> None:
         """Undo the last change."""
@@ -486,10 +370,6 @@ class Player:
             self.say(str(error))
             if self.history.cells != before:
                 other(self.scene)
-
-    def turn(self, dx: float, dy: float) -> None:
-        """Turn the camera as a drag by so many pixels does."""
-        move_view(self.scene, lambda camera: orbit.rotate(camera, dx, dy, self.height))
 
     def strengthen(self, factor: float) -> None:
         """Let the first source make `factor` times as much."""
@@ -524,7 +404,7 @@ class Player:
         if self.recording.on:
             self.recording.end()
         else:
-            self.recording.begin(suffix, self.renderer.size, self.scene.picture.fps)
+            self.recording.begin(suffix, self.stage.renderer.size, self.scene.picture.fps)
 
     def say(self, text: str) -> None:
         """Tell the user: on stdout, and in the window where the studio is."""
@@ -579,25 +459,16 @@ class Player:
         glfw.set_window_should_close(self.window.handle, True)
 
     def release(self) -> None:
-        """Finish the film, and release the studio, the renderer and the scene."""
+        """Finish the film, and release the studio and the stage."""
         self.recording.end()
         release(self.studio)
         self.studio = None
         release(self._notice)
         self._notice = None
-        self.renderer.release()
-        self.scene.release()
+        self.stage.release()
 
     def __enter__(self) -> Player:
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.release()
-
-
-def _fitted(size: tuple[int, int], area: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
-    """The largest rectangle of the shape of `size` in the middle of `area`."""
-    left, bottom, width, height = area
-    scale = min(width / size[0], height / size[1])
-    across, up = max(round(size[0] * scale), 1), max(round(size[1] * scale), 1)
-    return left + (width - across) // 2, bottom + (height - up) // 2, across, up

@@ -166,7 +166,7 @@ class Studio:
 
     @property
     def _over_panel(self) -> bool:
-        if self.player.pointer[0] >= self.ui.size[0] - self.panel_width:
+        if self.player.stage.pointer[0] >= self.ui.size[0] - self.panel_width:
             return True
         # What ImGui wants it tells a frame late, at a few frames a second too late: asked only where a menu
         # may hang over the picture.

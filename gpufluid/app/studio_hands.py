@@ -69,10 +69,10 @@ class Tools(Section):
 
     def grab(self) -> Move | Brush | None:
         """What the left button has got hold of where the pointer is; None: the camera."""
-        editor, player = self.editor, self.editor.player
+        editor, stage = self.editor, self.editor.player.stage
         if self.tool != "select":
-            return Brush(player, self.hand)
-        ray = player.ray(*player.pointer)
+            return Brush(stage, self.hand)
+        ray = stage.ray(*stage.pointer)
         found = self.nearest(ray)
         editor.select(None if found is None else found[0])
         return None if found is None else Move(editor, found[0], ray.at(found[1]))
@@ -99,7 +99,7 @@ class Move:
 
     def move(self, x: float, y: float, dx: float, dy: float) -> None:
         """Take it along with the pointer."""
-        scene, player = self.editor.scene, self.editor.player
+        scene, stage = self.editor.scene, self.editor.player.stage
         try:
             thing = value_at(scene, self.path)
         except GpufluidError:
@@ -110,18 +110,18 @@ class Move:
         fluid = self.editor.fluid_at(self.path)
         flat = fluid.grid.dimensions == 2
         forward = np.array([0.0, 0.0, 1.0]) if flat else forward_of(scene.camera)
-        handle = player.window.handle
+        handle = stage.window.handle
         shift = any(
             glfw.get_key(handle, key) == glfw.PRESS for key in (glfw.KEY_LEFT_SHIFT, glfw.KEY_RIGHT_SHIFT)
         )
         if shift and not flat:
             eye = np.array(scene.camera.eye)
             depth = float((self.point - eye) @ forward)
-            metres = 2.0 * depth * np.tan(np.radians(player.camera.fov) / 2.0) / player.height
+            metres = 2.0 * depth * np.tan(np.radians(stage.camera.fov) / 2.0) / stage.height
             by = -dy * metres * forward
         else:
-            now = player.ray(x, y).meets(self.point, forward)
-            before = player.ray(x - dx, y - dy).meets(self.point, forward)
+            now = stage.ray(x, y).meets(self.point, forward)
+            before = stage.ray(x - dx, y - dy).meets(self.point, forward)
             if now is None or before is None:
                 return
             by = now - before

@@ -27,9 +27,9 @@ class Overlay:
 
     def _corner(self) -> tuple[float, float, float, float]:
         """Left, top, width and height of the picture, units of the window."""
-        player = self.editor.player
-        left, bottom, width, height = player.picture_area
-        top = player.size[1] - bottom - height
+        stage = self.editor.player.stage
+        left, bottom, width, height = stage.picture_area
+        top = stage.size[1] - bottom - height
         d = self.ui.density
         return left / d, top / d, width / d, height / d
 
@@ -37,7 +37,7 @@ class Overlay:
         """The picture itself, with what lies over it in its texture."""
         x, y, width, height = self._corner()
         imgui.get_background_draw_list().add_image(
-            imgui.ImTextureRef(self.editor.player.renderer.shown_texture.glo),
+            imgui.ImTextureRef(self.editor.player.stage.renderer.shown_texture.glo),
             imgui.ImVec2(x, y),
             imgui.ImVec2(x + width, y + height),
             imgui.ImVec2(0, 1),
@@ -49,7 +49,7 @@ class Overlay:
         scene, brush = self.editor.scene, self.editor.player.controls.brush
         x, y, width, height = self._corner()
         draw = imgui.get_background_draw_list()
-        clip = view_of(self.editor.player.camera, width / height).clip.astype(np.float64)
+        clip = view_of(self.editor.player.stage.camera, width / height).clip.astype(np.float64)
         draw.push_clip_rect(imgui.ImVec2(x, y), imgui.ImVec2(x + width, y + height))
         near = scene.camera.near
 

@@ -100,7 +100,7 @@ class Picture(Section):
                     editor.change(("floor",), height)
             imgui.tree_pop()
         if imgui.tree_node("renderer"):
-            options = editor.player.volume_options
+            options = editor.player.stage.volume_options
             for item in renderer_items():
                 value = options.get(item.name, item.default)
                 if item.optional and item.name not in options:
@@ -155,11 +155,14 @@ class Picture(Section):
 
     def _set_renderer(self, name: str, value: Any) -> None:
         """Draw with another option of the renderer; where that cannot be, say why."""
-        player = self.editor.player
-        before = dict(player.volume_options)
-        player.volume_options[name] = value
-        if not player.follow_picture():
-            player.volume_options = before
+        stage = self.editor.player.stage
+        before = dict(stage.volume_options)
+        stage.volume_options[name] = value
+        try:
+            stage.follow_picture()
+        except GpufluidError as error:
+            self.editor.say(str(error))
+            stage.volume_options = before
 
 
 class Views(Section):
@@ -284,7 +287,7 @@ class Views(Section):
         """Draw the charts over the picture just drawn."""
         for chart in list(self.charts):
             try:
-                chart.draw(self.editor.scene, self.editor.player.renderer)
+                chart.draw(self.editor.scene, self.editor.player.stage.renderer)
             except GpufluidError as error:
                 self.editor.say(str(error))
                 self.drop(chart)
@@ -335,7 +338,8 @@ class Cells(Section):
             imgui.text_wrapped("cells by --cells, which are not saved; Rebuild makes them the scene's")
         imgui.text_disabled(size_of(grid))
         flow = sum(device.field_bytes for device in devices_of(editor.scene))
-        drawn = player.renderer.device.field_bytes + player.renderer.picture_bytes
+        renderer = player.stage.renderer
+        drawn = renderer.device.field_bytes + renderer.picture_bytes
         imgui.text_disabled(f"{grid.cell_count:,} cells, {fluid.backend_name}")
         imgui.text_disabled(f"textures: {flow / 2**20:.1f} MiB flow, {drawn / 2**20:.1f} MiB picture")
 
@@ -359,7 +363,7 @@ class Passes(Section):
             for device in devices_of(self.editor.scene):
                 device.timings = {}
         yield
-        if timed and self.editor.player.volume_options.get("frame_ms") is not None:
+        if timed and self.editor.player.stage.volume_options.get("frame_ms") is not None:
             self.collect()  # the renderer has a clock of its own, and OpenGL but one
 
     def collect(self) -> None:
