@@ -13,43 +13,75 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gpufluid.app.notebook import show as show
     from gpufluid.app.play import run as run
-    from gpufluid.boundaries import Boundaries as Boundaries
-    from gpufluid.boundaries import Inflow as Inflow
-    from gpufluid.boundaries import Open as Open
-    from gpufluid.boundaries import Periodic as Periodic
-    from gpufluid.boundaries import Wall as Wall
-    from gpufluid.combustion import Combustion as Combustion
-    from gpufluid.debugging import debug as debug
-    from gpufluid.errors import GLUnavailableError as GLUnavailableError
-    from gpufluid.errors import GpufluidError as GpufluidError
-    from gpufluid.errors import MeshWarning as MeshWarning
-    from gpufluid.errors import MissingDependencyError as MissingDependencyError
-    from gpufluid.errors import SceneError as SceneError
-    from gpufluid.errors import ShaderError as ShaderError
-    from gpufluid.errors import ShapeWarning as ShapeWarning
-    from gpufluid.flow_views import GlyphsView as GlyphsView
-    from gpufluid.flow_views import IsoSurfaceView as IsoSurfaceView
-    from gpufluid.flow_views import ParticleSource as ParticleSource
-    from gpufluid.flow_views import ParticlesView as ParticlesView
-    from gpufluid.flow_views import Seeds as Seeds
-    from gpufluid.flow_views import SliceView as SliceView
-    from gpufluid.flow_views import StreakLinesView as StreakLinesView
-    from gpufluid.flow_views import StreamlinesView as StreamlinesView
-    from gpufluid.flow_views import VoxelsView as VoxelsView
-    from gpufluid.fluid import Fluid as Fluid
+    from gpufluid.common.debugging import debug as debug
+    from gpufluid.common.errors import GLUnavailableError as GLUnavailableError
+    from gpufluid.common.errors import GpufluidError as GpufluidError
+    from gpufluid.common.errors import MeshWarning as MeshWarning
+    from gpufluid.common.errors import MissingDependencyError as MissingDependencyError
+    from gpufluid.common.errors import SceneError as SceneError
+    from gpufluid.common.errors import ShaderError as ShaderError
+    from gpufluid.common.errors import ShapeWarning as ShapeWarning
+    from gpufluid.description.boundaries import Boundaries as Boundaries
+    from gpufluid.description.boundaries import Inflow as Inflow
+    from gpufluid.description.boundaries import Open as Open
+    from gpufluid.description.boundaries import Periodic as Periodic
+    from gpufluid.description.boundaries import Wall as Wall
+    from gpufluid.description.combustion import Combustion as Combustion
+    from gpufluid.description.flow_views import GlyphsView as GlyphsView
+    from gpufluid.description.flow_views import IsoSurfaceView as IsoSurfaceView
+    from gpufluid.description.flow_views import ParticleSource as ParticleSource
+    from gpufluid.description.flow_views import ParticlesView as ParticlesView
+    from gpufluid.description.flow_views import Seeds as Seeds
+    from gpufluid.description.flow_views import SliceView as SliceView
+    from gpufluid.description.flow_views import StreakLinesView as StreakLinesView
+    from gpufluid.description.flow_views import StreamlinesView as StreamlinesView
+    from gpufluid.description.flow_views import VoxelsView as VoxelsView
+    from gpufluid.description.grid import Grid as Grid
+    from gpufluid.description.hand import Hand as Hand
+    from gpufluid.description.mesh import Mesh as Mesh
+    from gpufluid.description.obstacles import Obstacle as Obstacle
+    from gpufluid.description.settings import Settings as Settings
+    from gpufluid.description.shapes import Box as Box
+    from gpufluid.description.shapes import Capsule as Capsule
+    from gpufluid.description.shapes import Cylinder as Cylinder
+    from gpufluid.description.shapes import Plane as Plane
+    from gpufluid.description.shapes import Sphere as Sphere
+    from gpufluid.description.solvers import FFT as FFT
+    from gpufluid.description.solvers import ChebyshevJacobi as ChebyshevJacobi
+    from gpufluid.description.solvers import ConjugateGradient as ConjugateGradient
+    from gpufluid.description.solvers import Jacobi as Jacobi
+    from gpufluid.description.solvers import Multigrid as Multigrid
+    from gpufluid.description.solvers import RedBlackSOR as RedBlackSOR
+    from gpufluid.description.sources import Array as Array
+    from gpufluid.description.sources import Bezier as Bezier
+    from gpufluid.description.sources import Emitter as Emitter
+    from gpufluid.description.sources import Image as Image
+    from gpufluid.description.sources import Line as Line
+    from gpufluid.description.sources import Surface as Surface
+    from gpufluid.description.user_forces import Attractor as Attractor
+    from gpufluid.description.user_forces import ForceExpression as ForceExpression
+    from gpufluid.description.user_forces import ForceField as ForceField
+    from gpufluid.description.user_forces import Turbulence as Turbulence
+    from gpufluid.description.user_forces import Vortex as Vortex
+    from gpufluid.description.user_forces import Wind as Wind
+    from gpufluid.description.view import Camera as Camera
+    from gpufluid.description.view import Fire as Fire
+    from gpufluid.description.view import Light as Light
+    from gpufluid.description.view import Picture as Picture
+    from gpufluid.description.view import Plate as Plate
+    from gpufluid.description.view import PointLight as PointLight
+    from gpufluid.description.view import Smoke as Smoke
+    from gpufluid.description.view import SpotLight as SpotLight
+    from gpufluid.engine.fluid import Fluid as Fluid
     from gpufluid.gl.contexts import is_software as is_software
     from gpufluid.gl.source import glsl as glsl
     from gpufluid.gl.state import keep_state as keep_state
     from gpufluid.gl.trial import tune as tune
-    from gpufluid.grid import Grid as Grid
-    from gpufluid.hand import Hand as Hand
     from gpufluid.io.film import Film as Film
     from gpufluid.io.games import FlipBook as FlipBook
     from gpufluid.io.images import FrameFolder as FrameFolder
     from gpufluid.io.pictures import write_picture as write_picture
     from gpufluid.io.volumes import write_volume as write_volume
-    from gpufluid.mesh import Mesh as Mesh
-    from gpufluid.obstacles import Obstacle as Obstacle
     from gpufluid.render.frame import FrameRenderer as FrameRenderer
     from gpufluid.render.glyphs import Glyphs as Glyphs
     from gpufluid.render.histogram_view import HistogramView as HistogramView
@@ -63,39 +95,7 @@ if TYPE_CHECKING:
     from gpufluid.render.texture_view import FlatTextureView as FlatTextureView
     from gpufluid.render.volume import VolumeRenderer as VolumeRenderer
     from gpufluid.render.voxel_view import VoxelView as VoxelView
-    from gpufluid.scene import Scene as Scene
-    from gpufluid.settings import Settings as Settings
-    from gpufluid.shapes import Box as Box
-    from gpufluid.shapes import Capsule as Capsule
-    from gpufluid.shapes import Cylinder as Cylinder
-    from gpufluid.shapes import Plane as Plane
-    from gpufluid.shapes import Sphere as Sphere
-    from gpufluid.solvers import FFT as FFT
-    from gpufluid.solvers import ChebyshevJacobi as ChebyshevJacobi
-    from gpufluid.solvers import ConjugateGradient as ConjugateGradient
-    from gpufluid.solvers import Jacobi as Jacobi
-    from gpufluid.solvers import Multigrid as Multigrid
-    from gpufluid.solvers import RedBlackSOR as RedBlackSOR
-    from gpufluid.sources import Array as Array
-    from gpufluid.sources import Bezier as Bezier
-    from gpufluid.sources import Emitter as Emitter
-    from gpufluid.sources import Image as Image
-    from gpufluid.sources import Line as Line
-    from gpufluid.sources import Surface as Surface
-    from gpufluid.user_forces import Attractor as Attractor
-    from gpufluid.user_forces import ForceExpression as ForceExpression
-    from gpufluid.user_forces import ForceField as ForceField
-    from gpufluid.user_forces import Turbulence as Turbulence
-    from gpufluid.user_forces import Vortex as Vortex
-    from gpufluid.user_forces import Wind as Wind
-    from gpufluid.view import Camera as Camera
-    from gpufluid.view import Fire as Fire
-    from gpufluid.view import Light as Light
-    from gpufluid.view import Picture as Picture
-    from gpufluid.view import Plate as Plate
-    from gpufluid.view import PointLight as PointLight
-    from gpufluid.view import Smoke as Smoke
-    from gpufluid.view import SpotLight as SpotLight
+    from gpufluid.scene.scene import Scene as Scene
 
 __version__ = "0.1.0"
 
@@ -103,31 +103,31 @@ __version__ = "0.1.0"
 _NAMES = {
     "app.notebook": "show",
     "app.play": "run",
-    "boundaries": "Boundaries Inflow Open Periodic Wall",
-    "combustion": "Combustion",
-    "debugging": "debug",
-    "errors": (
+    "description.boundaries": "Boundaries Inflow Open Periodic Wall",
+    "description.combustion": "Combustion",
+    "common.debugging": "debug",
+    "common.errors": (
         "GLUnavailableError GpufluidError MeshWarning "
         "MissingDependencyError SceneError ShaderError ShapeWarning"
     ),
-    "flow_views": (
+    "description.flow_views": (
         "GlyphsView IsoSurfaceView ParticleSource ParticlesView "
         "Seeds SliceView StreakLinesView StreamlinesView VoxelsView"
     ),
-    "fluid": "Fluid",
+    "engine.fluid": "Fluid",
     "gl.contexts": "is_software",
     "gl.source": "glsl",
     "gl.state": "keep_state",
     "gl.trial": "tune",
-    "grid": "Grid",
-    "hand": "Hand",
+    "description.grid": "Grid",
+    "description.hand": "Hand",
     "io.film": "Film",
     "io.games": "FlipBook",
     "io.images": "FrameFolder",
     "io.pictures": "write_picture",
     "io.volumes": "write_volume",
-    "mesh": "Mesh",
-    "obstacles": "Obstacle",
+    "description.mesh": "Mesh",
+    "description.obstacles": "Obstacle",
     "render.frame": "FrameRenderer",
     "render.glyphs": "Glyphs",
     "render.histogram_view": "HistogramView",
@@ -138,13 +138,13 @@ _NAMES = {
     "render.texture_view": "FlatTextureView",
     "render.volume": "VolumeRenderer",
     "render.voxel_view": "VoxelView",
-    "scene": "Scene",
-    "settings": "Settings",
-    "shapes": "Box Capsule Cylinder Plane Sphere",
-    "solvers": "ChebyshevJacobi ConjugateGradient FFT Jacobi Multigrid RedBlackSOR",
-    "sources": "Array Bezier Emitter Image Line Surface",
-    "user_forces": "Attractor ForceExpression ForceField Turbulence Vortex Wind",
-    "view": "Camera Fire Light Picture Plate PointLight Smoke SpotLight",
+    "scene.scene": "Scene",
+    "description.settings": "Settings",
+    "description.shapes": "Box Capsule Cylinder Plane Sphere",
+    "description.solvers": "ChebyshevJacobi ConjugateGradient FFT Jacobi Multigrid RedBlackSOR",
+    "description.sources": "Array Bezier Emitter Image Line Surface",
+    "description.user_forces": "Attractor ForceExpression ForceField Turbulence Vortex Wind",
+    "description.view": "Camera Fire Light Picture Plate PointLight Smoke SpotLight",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 

@@ -20,7 +20,8 @@ import uniforms
 from driver import IN_THE_SUITE
 from hypothesis import HealthCheck, settings
 
-from gpufluid.debugging import VARIABLE, debug
+from gpufluid.common.debugging import VARIABLE, debug
+from gpufluid.description.grid import Grid
 from gpufluid.gl import trial
 from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.calls import current_context
@@ -31,7 +32,6 @@ from gpufluid.gl.kept import VARIABLE as CACHE
 from gpufluid.gl.messages import take
 from gpufluid.gl.state import guard_of
 from gpufluid.gl.ways import VARIABLE as WAY
-from gpufluid.grid import Grid
 
 # nobody's cache decides how kernels run here, and no test leaves one: the rules do, in every process
 os.environ[CACHE] = OFF

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import gpufluid as gf
-from gpufluid.cases import CosineMode, LambOseen, TaylorGreen
+from gpufluid.description.cases import CosineMode, LambOseen, TaylorGreen
 
 CASES: dict[str, Any] = json.loads((Path(__file__).parent / "cases.json").read_text())
 FREE = gf.Boundaries.all(gf.Wall("free"))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpufluid.grid import Grid
-from gpufluid.kernels import Variant
-from gpufluid.layout import LANES
-from gpufluid.mesh import Mesh
-from gpufluid.periodic import moved
+from gpufluid.contract.kernels import Variant
+from gpufluid.contract.layout import LANES
+from gpufluid.description.grid import Grid
+from gpufluid.description.mesh import Mesh
+from gpufluid.description.periodic import moved
+from gpufluid.description.shapes import Analytic
+from gpufluid.description.voxels import inside_mesh, tie
 from gpufluid.reference.solids import mark_obstacle
-from gpufluid.shapes import Analytic
-from gpufluid.voxels import inside_mesh, tie
 
 
 def inside_shape(grid: Grid, shape: Analytic | Mesh, matrix: np.ndarray) -> np.ndarray:

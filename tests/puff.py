@@ -12,9 +12,9 @@ import pytest
 from numpy.typing import NDArray
 
 import gpufluid as gf
+from gpufluid.contract.layout import FlatLayout, layouts
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
-from gpufluid.layout import FlatLayout, layouts
 from gpufluid.render import volume
 from gpufluid.render.camera import view_of
 from gpufluid.render.volume import VolumeRenderer

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from reference_light import trilinear
 
+from gpufluid.common.vectors import Floats
+from gpufluid.description.view import Fire
 from gpufluid.render.blackbody import COLDEST, HOTTEST, fire_table
-from gpufluid.vectors import Floats
-from gpufluid.view import Fire
 
 HOTTER = 2.0  # than `Fire.hottest`: no heat is kept as more
 

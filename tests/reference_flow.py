@@ -13,14 +13,14 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.boundaries import Inflow, Open
-from gpufluid.grid import Grid
-from gpufluid.kernels import Variant
+from gpufluid.common.vectors import Floats
+from gpufluid.contract.kernels import Variant
+from gpufluid.description.boundaries import Inflow, Open
+from gpufluid.description.grid import Grid
+from gpufluid.description.shapes import HALF_SPACE, ROUND
 from gpufluid.reference.arrays import Places
 from gpufluid.reference.sampling import clipped, sample_component
 from gpufluid.reference.sources import random_of
-from gpufluid.shapes import HALF_SPACE, ROUND
-from gpufluid.vectors import Floats
 
 EDGE = 1e-3  # cells from a wall, as in kept_inside.glsl
 TRIES = 16  # for a place to be born, as in particle_advance.glsl

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gpufluid.common.vectors import Floats
 from gpufluid.render.fading import edged, fade
 from gpufluid.render.light_frame import ONE, LightFrame
-from gpufluid.vectors import Floats
 
 VEIL_PIECE = 1.5  # cells, as PIECE in veil.glsl
 

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpufluid.vectors import Floats
+from gpufluid.common.vectors import Floats
 
 FAINT = 0.1  # share of what is there, by which smoke changes it: less counts less
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import gpufluid as gf
-from gpufluid.scene_saving import _Told, save_description
+from gpufluid.scene.saving import _Told, save_description
 
 
 def description_of(scene: gf.Scene) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import numpy as np
 from host import B, Host, U
 
 import gpufluid as gf
-from gpufluid.fluid import FIELDS
+from gpufluid.engine.fluid import FIELDS
 
 KINDS = ("Texture", "Buffer", "Framebuffer", "Renderbuffer", "VertexArray", "Program", "Query", "Sampler")
 NAMES = 20_000  # names of OpenGL's that are looked at; it counts up

@@ -11,10 +11,10 @@ from driver import within
 from puff import Canvas, Floats, Puff, specks
 
 import gpufluid as gf
+from gpufluid.contract.layout import PIECE, STRIP_ROWS
 from gpufluid.gl import kernel_source
 from gpufluid.gl.device import Device
 from gpufluid.gl.strips import BOXES, ROW, SHARES, Strips
-from gpufluid.layout import PIECE, STRIP_ROWS
 from gpufluid.render import volume
 from gpufluid.render.camera import view_of
 from gpufluid.render.slices import Slices
@@ -646,7 +646,7 @@ def test_a_solid_moves_often_between_two_steps(
     ctx: moderngl.Context, moves: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As in a pause, where it is only looked at: what is kept of its ways has an end."""
-    monkeypatch.setattr("gpufluid.solids.MOST_CHANGES", 8)
+    monkeypatch.setattr("gpufluid.numerics.solids.MOST_CHANGES", 8)
     twins = Twins(ctx, "fragment", gf.Settings())
     twins.tell(lambda fluid: source(fluid, (0.4, 0.3, 0.4)))
     ball = gf.Sphere((1.2, 0.5, 0.4), 0.1)

@@ -11,6 +11,7 @@ import pytest
 from puff import Canvas, Floats, Puff
 
 import gpufluid as gf
+from gpufluid.description.view import Look
 from gpufluid.gl.device import Device
 from gpufluid.render import light_volume
 from gpufluid.render.firelight import FireLight
@@ -19,7 +20,6 @@ from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.occupancy import FAINT, Occupancy, _strips_of
 from gpufluid.render.other_lights import OtherLights
 from gpufluid.render.volume import VolumeRenderer
-from gpufluid.view import Look
 
 LONG = (70, 11, 20)  # more than a span of cells
 BOXES = [(21, 17, 26), (29, 23, 1), LONG, (1, 30, 17)]

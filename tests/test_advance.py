@@ -18,12 +18,13 @@ import pytest
 from sharing import COMPUTED
 
 import gpufluid as gf
-from gpufluid import advance, backend, stopwatch
-from gpufluid.copies import Copies
-from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.common.errors import GpufluidError, MissingDependencyError
+from gpufluid.contract import backend, stopwatch
 from gpufluid.gl.calls import calls
 from gpufluid.gl.passes import Pass
 from gpufluid.gl.timestamps import TimestampWatch
+from gpufluid.numerics import advance
+from gpufluid.numerics.copies import Copies
 
 pytestmark = pytest.mark.usefixtures("one_context")
 
@@ -182,7 +183,7 @@ def test_what_changes_meanwhile_counts_from_the_next_step_on(where: str, ctx: mo
 
 def test_masks_are_not_made_again(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the step is given are copies of the emitters; what was worked out for them is kept."""
-    from gpufluid import emission
+    from gpufluid.numerics import emission
 
     made: list[Any] = []
     real = emission.source_mask
@@ -564,7 +565,7 @@ class Clock:
     """A clock that only work moves."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, cost: Callable[[str], float]) -> None:
-        from gpufluid.numpy_backend import NumpyBackend, ReferenceKernel
+        from gpufluid.reference.numpy_backend import NumpyBackend, ReferenceKernel
 
         self.now, self.ran = 0.0, [""]
         real = ReferenceKernel.__call__
@@ -577,8 +578,8 @@ class Clock:
 
         monkeypatch.setattr(ReferenceKernel, "__call__", run)
         monkeypatch.setattr(NumpyBackend, "stopwatch", lambda b: stopwatch.WallWatch(b.finish, self.read))
-        monkeypatch.setattr("gpufluid.fluid.perf_counter", self.read)
-        monkeypatch.setattr("gpufluid.stepper.perf_counter", self.read)
+        monkeypatch.setattr("gpufluid.engine.fluid.perf_counter", self.read)
+        monkeypatch.setattr("gpufluid.engine.stepper.perf_counter", self.read)
         monkeypatch.setattr(advance, "perf_counter", self.read)
 
     def read(self) -> float:
@@ -608,7 +609,7 @@ def test_a_slice_ends_before_the_pass_that_would_break_the_budget(monkeypatch: p
 
 def test_a_picture_drawn_before_a_call_takes_nothing_of_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """A step of 30 passes of 0.5 ms took a call for each where a picture of 5 ms was still being drawn."""
-    from gpufluid.numpy_backend import NumpyBackend
+    from gpufluid.reference.numpy_backend import NumpyBackend
 
     clock, drawing = Clock(monkeypatch, lambda name: 0.0005), [0.0]
 
@@ -648,8 +649,8 @@ def test_a_pass_longer_than_the_budget_is_divided(
         for _ in range(2):
             plain.step(0.1)
         monkeypatch.setattr(Pass, "_run", run)
-        monkeypatch.setattr("gpufluid.fluid.perf_counter", lambda: now[0])
-        monkeypatch.setattr("gpufluid.stepper.perf_counter", lambda: now[0])
+        monkeypatch.setattr("gpufluid.engine.fluid.perf_counter", lambda: now[0])
+        monkeypatch.setattr("gpufluid.engine.stepper.perf_counter", lambda: now[0])
         monkeypatch.setattr(advance, "perf_counter", lambda: now[0])
         monkeypatch.setattr(
             type(sliced._backend), "stopwatch", lambda b: stopwatch.WallWatch(b.finish, lambda: now[0])

@@ -12,7 +12,7 @@ import pytest
 from sharing import CELLS, EVERYWHERE
 
 import gpufluid as gf
-from gpufluid.keyframes import Keys
+from gpufluid.description.keyframes import Keys
 
 pytestmark = pytest.mark.usefixtures("one_context")
 

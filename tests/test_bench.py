@@ -19,11 +19,11 @@ from gpufluid.app.baseline import UNPACKED, BaselineBackend
 from gpufluid.app.cli import main
 from gpufluid.app.performance import CARRIED, HALF, STEPS, smoke, write_page
 from gpufluid.app.timing import Case, Subject, add_passes
-from gpufluid.boundaries import Boundaries
+from gpufluid.contract.layout import layouts
+from gpufluid.description.boundaries import Boundaries
+from gpufluid.description.grid import Grid
 from gpufluid.gl.backend import GLBackend
-from gpufluid.grid import Grid
-from gpufluid.layout import layouts
-from gpufluid.solver import Solver
+from gpufluid.numerics.solver import Solver
 
 TINY = ("--cells", "12", "9", "10", "--samples", "2")
 OF_THE_PAGE = ("--cells", "8", "8", "8", "--samples", "2", "--no-solids")  # whose programs the page has too

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from view_flows import parallel
 
-from gpufluid.errors import GpufluidError
+from gpufluid.common.errors import GpufluidError
+from gpufluid.description.view import Camera
 from gpufluid.render.camera import view_of
-from gpufluid.view import Camera
 
 
 def test_straight_view_along_minus_z() -> None:

@@ -228,7 +228,7 @@ def test_a_small_texture_limit(ctx: moderngl.Context, lacking: Lacking) -> None:
     "cells", [(256, 240, 200), (4095, 64, 4), (2, 4095, 62), (128, 128, 511), (61, 61, 4095)]
 )
 def test_what_fits_4096_texels_is_found(cells: tuple[int, int, int]) -> None:
-    from gpufluid.layout import layouts
+    from gpufluid.contract.layout import layouts
 
     for kind, layout in layouts(gf.Grid(cells), 4096).items():
         assert max(layout.texture_size) <= 4096, kind
@@ -236,7 +236,7 @@ def test_what_fits_4096_texels_is_found(cells: tuple[int, int, int]) -> None:
 
 
 def test_what_does_not_names_both_sizes() -> None:
-    from gpufluid.layout import layouts
+    from gpufluid.contract.layout import layouts
 
     with pytest.raises(
         gf.GpufluidError, match=r"257 x 257 x 257 values needs a texture of about 4121 .* is 4096"

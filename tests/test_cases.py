@@ -10,7 +10,7 @@ from flows import CASES, FREE, jacobi_pressure, taylor_green_energies
 from sharing import CELLS, EVERYWHERE, by_turns
 
 import gpufluid as gf
-from gpufluid.cases import CosineMode, FourierMode
+from gpufluid.description.cases import CosineMode, FourierMode
 
 pytestmark = pytest.mark.usefixtures("one_context")
 

@@ -11,7 +11,7 @@ import pytest
 from sharing import EVERYWHERE, REST
 
 import gpufluid as gf
-from gpufluid.kernels import Variant
+from gpufluid.contract.kernels import Variant
 
 pytestmark = pytest.mark.usefixtures("one_context")
 

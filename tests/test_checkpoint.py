@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from sharing import COMPUTED, DRAWN, in_pairs
 
 import gpufluid as gf
-from gpufluid.checkpoint import HEADER, Taken, npy_header
-from gpufluid.records import KINDS, Reader, Writer
+from gpufluid.description.records import KINDS, Reader, Writer
+from gpufluid.engine.checkpoint import HEADER, Taken, npy_header
 
 SHAPES: list[Callable[[], Any]] = [
     lambda: gf.Sphere((0.3, 0.2, 0.3), 0.1),
@@ -238,7 +238,7 @@ def test_a_refused_state_changes_nothing(
     tmp_path: Path, ctx: moderngl.Context, backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The box had been scrolled by then to where the file's is."""
-    from gpufluid import checkpoint
+    from gpufluid.engine import checkpoint
 
     grid, context = gf.Grid((8, 8, 6), 0.1), None if backend == "numpy" else ctx
     sides = gf.Boundaries.all(gf.Open())
@@ -311,7 +311,7 @@ def test_what_comes_and_goes_with_sources_and_settings(
 
 
 def test_a_damaged_state_brings_no_colors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gpufluid import checkpoint
+    from gpufluid.engine import checkpoint
 
     with gf.Fluid(gf.Grid((8, 8, 6), 0.1), backend="numpy") as fluid:
         fluid.emitters.add(gf.Emitter(gf.Sphere((0.4, 0.4, 0.3), 0.2), color=(1.0, 0.5, 0.2)))

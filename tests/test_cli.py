@@ -27,8 +27,8 @@ from gpufluid.app import cli, play
 from gpufluid.app.cli import main
 from gpufluid.app.demos import demo_names
 from gpufluid.app.info import OPTIONAL, largest_cube, package_lines
-from gpufluid.grid import Grid
-from gpufluid.layout import layouts
+from gpufluid.contract.layout import layouts
+from gpufluid.description.grid import Grid
 
 pytestmark = pytest.mark.usefixtures("one_context")
 HANGUP = getattr(signal, "SIGHUP", 1)  # of a terminal that is closed

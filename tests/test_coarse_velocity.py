@@ -14,10 +14,10 @@ from sharing import EVERYWHERE
 
 import gpufluid as gf
 from gpufluid import reference
-from gpufluid.errors import GpufluidError
+from gpufluid.common.errors import GpufluidError
+from gpufluid.contract.kernels import KERNELS, Variant
+from gpufluid.description.grid import Grid
 from gpufluid.gl.backend import GLBackend
-from gpufluid.grid import Grid
-from gpufluid.kernels import KERNELS, Variant
 
 Floats = np.ndarray
 LID = gf.Wall(velocity=(0.3, 0.0, 0.2))

@@ -12,7 +12,7 @@ from sharing import COMPUTED, EVERYWHERE
 
 import gpufluid as gf
 from gpufluid import reference
-from gpufluid.kernels import Variant
+from gpufluid.contract.kernels import Variant
 
 pytestmark = pytest.mark.usefixtures("one_context")
 

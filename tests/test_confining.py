@@ -14,17 +14,17 @@ from driver import within
 import gpufluid as gf
 from gpufluid import reference
 from gpufluid.app.cli import main
-from gpufluid.boundaries import Boundaries
-from gpufluid.errors import GpufluidError
+from gpufluid.common.errors import GpufluidError
+from gpufluid.contract.kernels import CONFINING, Variant
+from gpufluid.contract.layout import layouts
+from gpufluid.description.boundaries import Boundaries
+from gpufluid.description.grid import Grid
 from gpufluid.gl import backend as backend_module
 from gpufluid.gl import kept, trial
 from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.device import Device
 from gpufluid.gl.kept import WAYS, Kept
 from gpufluid.gl.ways import SWEEPS, VARIABLE, Way, asked_for
-from gpufluid.grid import Grid
-from gpufluid.kernels import CONFINING, Variant
-from gpufluid.layout import layouts
 
 PARTS = ("vorticity", "confinement", "force_field")
 LID = gf.Wall(velocity=(0.3, 0.0, 0.2))

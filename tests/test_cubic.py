@@ -14,8 +14,8 @@ from sharing import COMPUTED, DRAWN, by_turns
 
 import gpufluid as gf
 from gpufluid import reference
-from gpufluid.grid import Grid
-from gpufluid.kernels import Variant
+from gpufluid.contract.kernels import Variant
+from gpufluid.description.grid import Grid
 
 pytestmark = pytest.mark.usefixtures("one_context")
 H = 0.1

@@ -13,8 +13,9 @@ from sharing import COMPUTED, DRAWN, EVERYWHERE, by_turns
 
 import gpufluid as gf
 from gpufluid import reference
-from gpufluid.cases import CosineMode, TaylorGreen
-from gpufluid.diffusion import (
+from gpufluid.contract.kernels import Variant
+from gpufluid.description.cases import CosineMode, TaylorGreen
+from gpufluid.numerics.diffusion import (
     MOST_SWEEPS,
     TOLERANCE,
     Diffusion,
@@ -23,9 +24,8 @@ from gpufluid.diffusion import (
     slowest_velocity,
     sweeps_for,
 )
-from gpufluid.kernels import Variant
-from gpufluid.numpy_backend import NumpyBackend
-from gpufluid.solver import Solver
+from gpufluid.numerics.solver import Solver
+from gpufluid.reference.numpy_backend import NumpyBackend
 
 pytestmark = pytest.mark.usefixtures("one_context")
 MIXED = gf.Boundaries(
@@ -454,7 +454,7 @@ def test_a_bad_wall_temperature(value: Any) -> None:
 @pytest.mark.parametrize("name", ["viscosity", "thermal_diffusivity", "density_diffusivity"])
 @pytest.mark.parametrize("value", [1e9, 1e300])
 def test_too_far_a_reach_round_solids_is_refused_and_nothing_moves(name: str, value: float) -> None:
-    """Of a velocity that some side holds it is not: see `gpufluid.diffusion`."""
+    """Of a velocity that some side holds it is not: see `gpufluid.numerics.diffusion`."""
 
     def fields(fluid: gf.Fluid) -> list[np.ndarray]:
         return [f.read() for f in (fluid.density, fluid.temperature, fluid.velocity, fluid.pressure)]

@@ -41,11 +41,11 @@ from gpufluid.app.studio_file_field import FileField, found
 from gpufluid.app.studio_grid import foreseen, size_of
 from gpufluid.app.studio_hands import Move
 from gpufluid.app.studio_views import renderer_items, view_for
-from gpufluid.errors import GpufluidError
-from gpufluid.flow_views import FlowView
-from gpufluid.scene_schema import VIEW_KINDS
-from gpufluid.settings import SOLVERS
-from gpufluid.shapes import rotation_matrix
+from gpufluid.common.errors import GpufluidError
+from gpufluid.description.flow_views import FlowView
+from gpufluid.description.settings import SOLVERS
+from gpufluid.description.shapes import rotation_matrix
+from gpufluid.scene.schema import VIEW_KINDS
 
 SHOWN = (
     *(

@@ -35,11 +35,11 @@ from gpufluid.app import cli, play
 from gpufluid.app.cli import main
 from gpufluid.app.hurry import SLICE, hurry
 from gpufluid.app.outputs import Outputs
-from gpufluid.checkpoint import saved_start
-from gpufluid.files import abandon
+from gpufluid.common.files import abandon
+from gpufluid.common.stops import unbroken
+from gpufluid.engine.checkpoint import saved_start
 from gpufluid.io.film import Film
 from gpufluid.render.noise import noise_tile
-from gpufluid.stops import unbroken
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and limits"),
@@ -643,7 +643,7 @@ def test_a_picture_is_not_waited_for_when_time_is_over(
 
 
 def test_half_written_files_are_removed_when_a_process_leaves(tmp_path: Path) -> None:
-    from gpufluid.files import whole_file
+    from gpufluid.common.files import whole_file
 
     with contextlib.suppress(gf.GpufluidError), whole_file(tmp_path / "a.bin") as partial:
         partial.write_bytes(b"half")
@@ -660,7 +660,7 @@ def test_a_signal_that_nobody_handles_still_ends_the_process() -> None:
     """It was lost where it came while something was written."""
     code = """
         import signal
-        from gpufluid.stops import unbroken
+        from gpufluid.common.stops import unbroken
         with unbroken():
             signal.raise_signal(signal.SIGTERM)
             print("written", flush=True)

@@ -11,12 +11,12 @@ from puff import Canvas, Floats, Puff, along_z, exact
 from reference_light import light_layers, trilinear
 
 import gpufluid as gf
+from gpufluid.description.view import Look
 from gpufluid.gl.device import Device
 from gpufluid.render.fading import edged, fade, fading_sides
 from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.lighting import Lighting
 from gpufluid.render.volume import VolumeRenderer
-from gpufluid.view import Look
 
 OPEN, WALL = gf.Open(), gf.Wall()
 SIDES = {

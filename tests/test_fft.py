@@ -13,11 +13,11 @@ from sharing import DRAWN, EVERYWHERE
 
 import gpufluid as gf
 from gpufluid import reference
-from gpufluid.fourier import passes, roots
+from gpufluid.contract.kernels import KERNELS, Variant
 from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.device import Device
-from gpufluid.kernels import KERNELS, Variant
-from gpufluid.numpy_backend import NumpyBackend
+from gpufluid.numerics.fourier import passes, roots
+from gpufluid.reference.numpy_backend import NumpyBackend
 
 pytestmark = pytest.mark.usefixtures("one_context")
 PERIODIC = gf.Boundaries.all(gf.Periodic())

@@ -13,8 +13,8 @@ from sharing import COMPUTED, DRAWN, EVERYWHERE, by_turns
 
 import gpufluid as gf
 from gpufluid import reference
-from gpufluid.backend import KernelCall
-from gpufluid.kernels import Variant
+from gpufluid.contract.backend import KernelCall
+from gpufluid.contract.kernels import Variant
 
 pytestmark = pytest.mark.usefixtures("one_context")
 FREE = gf.Boundaries.all(gf.Wall("free"))

@@ -19,9 +19,9 @@ from driver import within
 from sharing import CELLS, EVERYWHERE
 
 import gpufluid as gf
-from gpufluid import grid
-from gpufluid.cases import TaylorGreen
-from gpufluid.fluid import FIELDS
+from gpufluid.description import grid
+from gpufluid.description.cases import TaylorGreen
+from gpufluid.engine.fluid import FIELDS
 
 
 def plume(backend: str, cells: tuple[int, int, int] = (14, 19, 13), **rules: object) -> gf.Fluid:

@@ -10,8 +10,8 @@ import pytest
 from sharing import COMPUTED, DRAWN, EVERYWHERE, by_turns
 
 import gpufluid as gf
-from gpufluid.kernels import WAVES
-from gpufluid.turbulence import waves
+from gpufluid.contract.kernels import WAVES
+from gpufluid.numerics.turbulence import waves
 
 pytestmark = pytest.mark.usefixtures("one_context")
 

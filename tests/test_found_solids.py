@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from reference_outlines import shown
 
 import gpufluid as gf
+from gpufluid.description.view import EXPOSURE
 from gpufluid.render import frame_targets
 from gpufluid.render.camera import view_of
 from gpufluid.render.floor import sees_ahead
 from gpufluid.render.frame import FrameRenderer
-from gpufluid.view import EXPOSURE
 
 SIZE = 160, 90
 SQUARE_ON = np.diag([0.5, 0.9, -0.1, 1.0])  # a parallel projection that begins behind the eye

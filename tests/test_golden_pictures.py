@@ -12,9 +12,9 @@ from golden import assert_golden
 from puff import Puff, pictured
 
 import gpufluid as gf
+from gpufluid.description.view import METHODS
 from gpufluid.gl.device import Device
 from gpufluid.render.camera import view_of
-from gpufluid.view import METHODS
 
 SIZE = (240, 136)
 GRID = gf.Grid((40, 48, 40), 1 / 40, (-0.5, 0.0, -0.5))

@@ -14,10 +14,10 @@ from reference_light import light_layers
 from test_sample import by_shader
 
 import gpufluid as gf
+from gpufluid.contract.kernels import Variant
+from gpufluid.description.grid import LARGEST_HALF
 from gpufluid.gl.device import Device
 from gpufluid.gl.source import Source
-from gpufluid.grid import LARGEST_HALF
-from gpufluid.kernels import Variant
 from gpufluid.render import volume
 from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer

@@ -23,10 +23,10 @@ import pytest
 from PIL import Image
 
 import gpufluid as gf
-from gpufluid import memory
-from gpufluid.checkpoint import HEADER, npy_header
-from gpufluid.image_files import MOST_PIXELS
-from gpufluid.scene_file import LONG_KEY, NO_KEYS
+from gpufluid.common import memory
+from gpufluid.common.image_files import MOST_PIXELS
+from gpufluid.engine.checkpoint import HEADER, npy_header
+from gpufluid.scene.file import LONG_KEY, NO_KEYS
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, devices and signals of POSIX")
 GRID = "[grid]\ncells = [4, 4, 4]\ncell_size = 0.1\n"
@@ -424,7 +424,7 @@ def test_hostile_meshes_are_refused(
     assert len(gf.Mesh.load(tmp_path / "a.glb").triangles) == 1
     change(header)
     (tmp_path / "a.glb").write_bytes(glb(header, data))
-    monkeypatch.setattr("gpufluid.mesh_files.MOST_TRIANGLES", 2000)
+    monkeypatch.setattr("gpufluid.description.mesh_files.MOST_TRIANGLES", 2000)
     with pytest.raises(gf.GpufluidError, match=rf"a\.glb .*{says}"), bounded():
         gf.Mesh.load(tmp_path / "a.glb")
 

@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 import gpufluid as gf
-from gpufluid.errors import GpufluidError, MissingDependencyError
+from gpufluid.common.errors import GpufluidError, MissingDependencyError
 from gpufluid.io.film import Film
 from gpufluid.io.images import FrameFolder, write_png
 from gpufluid.io.paths import check_output, output_kind
@@ -260,7 +260,7 @@ def test_what_is_held_open_for_a_moment_is_replaced_on_windows(
     write_png(tmp_path / "a.png", pictures(1)[0])
     assert names(tmp_path) == ["a.png"]
     refused[0] = -1_000_000  # for good
-    monkeypatch.setattr("gpufluid.files.HELD", 0.1)
+    monkeypatch.setattr("gpufluid.common.files.HELD", 0.1)
     with pytest.raises(GpufluidError, match=r"a\.png: could not be written: Permission denied"):
         write_png(tmp_path / "a.png", pictures(1)[0], overwrite=True)
     assert names(tmp_path) == ["a.png"]

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import gpufluid
-from gpufluid import arguments
-from gpufluid.kernels import KERNELS, Kernel, Variant
+from gpufluid.contract import arguments
+from gpufluid.contract.kernels import KERNELS, Kernel, Variant
 
 PACKAGE = Path(gpufluid.__file__).parent
 # what is handed on whole, by the names that it has in the package

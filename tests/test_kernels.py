@@ -19,17 +19,17 @@ from inside import opened
 from sharing import in_pairs
 
 from gpufluid import reference
-from gpufluid.boundaries import Boundaries, Inflow, Open, Periodic, Wall
-from gpufluid.debugging import switches
-from gpufluid.errors import GpufluidError
-from gpufluid.fourier import roots
+from gpufluid.common.debugging import switches
+from gpufluid.common.errors import GpufluidError
+from gpufluid.contract.kernels import EMITTER_ROWS, EMITTERS, PUSHES, SIDE_NUMBERS, Kernel, Variant
+from gpufluid.contract.kernels import KERNELS as ALL_KERNELS
+from gpufluid.contract.layout import DIGIT, EIGHTHS, SOLVED, lanes
+from gpufluid.description.boundaries import Boundaries, Inflow, Open, Periodic, Wall
+from gpufluid.description.grid import Grid
 from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.source import Source
-from gpufluid.grid import Grid
-from gpufluid.kernels import EMITTER_ROWS, EMITTERS, PUSHES, SIDE_NUMBERS, Kernel, Variant
-from gpufluid.kernels import KERNELS as ALL_KERNELS
-from gpufluid.layout import DIGIT, EIGHTHS, SOLVED, lanes
-from gpufluid.numpy_backend import NumpyBackend
+from gpufluid.numerics.fourier import roots
+from gpufluid.reference.numpy_backend import NumpyBackend
 
 SIZES = {
     "power of two": (8, 8, 8),

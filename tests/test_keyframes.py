@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gpufluid as gf
-from gpufluid.keyframes import Formula, Keys
+from gpufluid.description.keyframes import Formula, Keys
 
 
 def test_keys_pass_through_their_values() -> None:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpufluid.errors import GpufluidError
-from gpufluid.grid import Grid
-from gpufluid.layout import FlatLayout, layouts
+from gpufluid.common.errors import GpufluidError
+from gpufluid.contract.layout import FlatLayout, layouts
+from gpufluid.description.grid import Grid
 
 sizes = st.tuples(*[st.integers(1, 23)] * 3)
 

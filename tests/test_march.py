@@ -18,6 +18,7 @@ from reading import nothing_new
 from sharing import in_pairs
 
 import gpufluid as gf
+from gpufluid.description.view import METHODS, Look
 from gpufluid.gl.calls import calls
 from gpufluid.gl.contexts import create_context
 from gpufluid.gl.device import Device
@@ -36,7 +37,6 @@ from gpufluid.render.slabs import (
     view_slabs,
 )
 from gpufluid.render.volume import VolumeRenderer
-from gpufluid.view import METHODS, Look
 
 LARGE = (144, 96)  # pixels, where half of them are few
 HALF = {"method": "ray-march", "resolution": 0.5}

@@ -15,7 +15,7 @@ import gpufluid as gf
 from gpufluid.app.edits import Duplication, History, Naming, Removal, free_name, value_at
 from gpufluid.app.studio_editor import Editor
 from gpufluid.app.studio_new import beside
-from gpufluid.errors import GpufluidError
+from gpufluid.common.errors import GpufluidError
 
 TEXT = """\
 # two rooms

@@ -27,8 +27,8 @@ from test_docs import blocks
 import gpufluid as gf
 from gpufluid.app import orbit
 from gpufluid.app.hands import Brush
+from gpufluid.description.view import FILLED
 from gpufluid.render.camera import view_of
-from gpufluid.view import FILLED
 
 WAIT = 60.0  # seconds, for what comes in less than one
 CAMERA = ("target", "distance", "azimuth", "elevation")

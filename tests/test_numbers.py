@@ -14,11 +14,11 @@ from sharing import CELLS, EVERYWHERE
 
 import gpufluid as gf
 from gpufluid import reference
-from gpufluid.debugging import NotFiniteError, switches
+from gpufluid.common.debugging import NotFiniteError, switches
+from gpufluid.contract.kernels import SCALARS, VELOCITY, Slot
+from gpufluid.description.grid import LARGEST_HALF, TINY
 from gpufluid.gl.kernel_source import bounded
 from gpufluid.gl.source import shader_root
-from gpufluid.grid import LARGEST_HALF, TINY
-from gpufluid.kernels import SCALARS, VELOCITY, Slot
 
 pytestmark = pytest.mark.usefixtures("one_context")
 FIELDS = ("velocity", "density", "temperature", "fuel", "pressure", "divergence")
@@ -254,7 +254,7 @@ def test_a_check_that_is_none_is_refused() -> None:
         gf.debug("number")
     done = python(
         "-c",
-        "import gpufluid.debugging as d; print(d.switches.gl, d.switches.numbers)",
+        "import gpufluid.common.debugging as d; print(d.switches.gl, d.switches.numbers)",
         env={**os.environ, "GPUFLUID_DEBUG": "numbers"},
     )
     assert done.stdout.split() == ["False", "True"]

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from puff import Floats, Puff, specks
 
 import gpufluid as gf
+from gpufluid.description.view import Look
 from gpufluid.gl.device import Device
 from gpufluid.render.occupancy import Occupancy
-from gpufluid.view import Look
 
 Cells = NDArray[np.bool_]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpufluid.app import orbit
-from gpufluid.view import Camera
+from gpufluid.description.view import Camera
 
 HEIGHT = 480.0
 drags = st.floats(-2000.0, 2000.0)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from reference_outlines import mended, shown, spanned
 
 import gpufluid as gf
+from gpufluid.description.view import EXPOSURE, METHODS
 from gpufluid.render import frame_targets, opaque
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.drawn_solids import DrawnSolids
@@ -18,7 +19,6 @@ from gpufluid.render.floor import floor_depth
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.frame_targets import CLEAR, SAMPLES, FrameTargets
 from gpufluid.render.picture_passes import PicturePasses
-from gpufluid.view import EXPOSURE, METHODS
 
 Floats = NDArray[np.float64]
 CAMERA = gf.Camera(target=(0.5, 0.5, 0.5), distance=2.6, azimuth=25.0)

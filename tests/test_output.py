@@ -13,7 +13,7 @@ from puff import Puff, pictured
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
-from gpufluid.scene_saving import save_description
+from gpufluid.scene.saving import save_description
 
 SIZE = (96, 64)
 GRID = gf.Grid((16, 16, 16), cell_size=1 / 16, origin=(-0.5, 0.0, -0.5))

@@ -19,15 +19,16 @@ from reading import forbid_reading
 from sharing import COMPUTED, DRAWN, EVERYWHERE, REST, by_turns
 
 import gpufluid as gf
-from gpufluid import pressure_problem, reference, relaxation
-from gpufluid.coarsest import inverse
+from gpufluid import reference
+from gpufluid.contract.kernels import Variant
+from gpufluid.contract.layout import SOLVED, lanes
 from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.device import Device
-from gpufluid.kernels import Variant
-from gpufluid.layout import SOLVED, lanes
-from gpufluid.multigrid import Chessboard, two_colours
-from gpufluid.numpy_backend import NumpyBackend, ReferenceKernel
-from gpufluid.relaxation import chebyshev_weights, jacobi_weights
+from gpufluid.numerics import pressure_problem, relaxation
+from gpufluid.numerics.coarsest import inverse
+from gpufluid.numerics.multigrid import Chessboard, two_colours
+from gpufluid.numerics.relaxation import chebyshev_weights, jacobi_weights
+from gpufluid.reference.numpy_backend import NumpyBackend, ReferenceKernel
 
 pytestmark = pytest.mark.usefixtures("one_context")
 MIXED = gf.Boundaries(

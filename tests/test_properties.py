@@ -401,7 +401,7 @@ def test_many_random_scenes_stay_within_bounds(
 def in_units(length: float = 1.0, time: float = 1.0, zero: float = 0.0, heat: float = 1.0) -> Any:
     """A scene in which all acts, told in other units of length, time and temperature; its ends in the first.
 
-    Nothing has a time of its own (`gpufluid.emission.SET_RATE`): the source sets all or nothing.
+    Nothing has a time of its own (`gpufluid.numerics.emission.SET_RATE`): the source sets all or nothing.
     """
     speed, push, spread = length / time, length / time**2, length**2 / time
     rules = gf.Settings(

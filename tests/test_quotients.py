@@ -13,10 +13,10 @@ import pytest
 from test_active import Twins
 
 import gpufluid as gf
+from gpufluid.contract.layout import layouts
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import Canvas
 from gpufluid.gl.source import Source
-from gpufluid.layout import layouts
 
 RECIPROCALS = {"exact": None, "rounded": 1.0, "below": 1.0 - 2.0**-23, "above": 1.0 + 2.0**-23}
 

@@ -10,7 +10,7 @@ import pytest
 from flows import FREE
 
 import gpufluid as gf
-from gpufluid.cases import TaylorGreen
+from gpufluid.description.cases import TaylorGreen
 
 pytestmark = pytest.mark.usefixtures("one_context")
 

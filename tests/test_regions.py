@@ -14,10 +14,10 @@ from test_kernels import VARIANTS, Case
 from undrawn import undrawn
 
 import gpufluid as gf
-from gpufluid.boundaries import Boundaries
+from gpufluid.contract.kernels import KERNELS
+from gpufluid.description.boundaries import Boundaries
 from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.regions import WORTH, count_of, groups_of, regions_of
-from gpufluid.kernels import KERNELS
 
 CELLS = (13, 11, 9)
 LOCAL = sorted(name for name, kernel in KERNELS.items() if kernel.local)

@@ -19,6 +19,7 @@ from reference_light import light_at, light_layers, trilinear
 from sharing import in_pairs
 
 import gpufluid as gf
+from gpufluid.description.view import METHODS
 from gpufluid.gl.device import Device
 from gpufluid.render import drawn_solids, opaque
 from gpufluid.render.camera import View, view_of
@@ -30,7 +31,6 @@ from gpufluid.render.light_volume import LightVolume
 from gpufluid.render.solid_meshes import Placed
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import SUN, volume_source
-from gpufluid.view import METHODS
 
 NEIGHBOURS = [d for d in itertools.product((-1.0, 0.0, 1.0), repeat=3) if any(d)]
 Floats = NDArray[np.float64]

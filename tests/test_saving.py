@@ -16,7 +16,6 @@ from PIL import Image
 from saving import description_of, saved
 
 import gpufluid as gf
-from gpufluid import scene_file
 from gpufluid.app import orbit, scene_maker
 from gpufluid.app.demos import demo_file, demo_names
 from gpufluid.app.edits import Addition, History, Regrid, Removal, blow, strengthen, value_at
@@ -25,7 +24,8 @@ from gpufluid.app.scene_maker import SceneMaker
 from gpufluid.app.starter import write_starter
 from gpufluid.app.studio_fields import items_of
 from gpufluid.app.studio_new import ADDABLE, new_object
-from gpufluid.scene_saving import save_description
+from gpufluid.scene import file as scene_file
+from gpufluid.scene.saving import save_description
 
 HAND_WRITTEN = """\
 # My room

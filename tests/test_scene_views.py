@@ -12,10 +12,10 @@ import pytest
 from view_flows import ball_flow
 
 import gpufluid as gf
-from gpufluid.flow_views import FIELDS, MAPS, FlowView
+from gpufluid.description.flow_views import FIELDS, MAPS, FlowView
 from gpufluid.render import colormaps
 from gpufluid.render.quantities import QUANTITIES
-from gpufluid.scene_schema import VIEW_KINDS
+from gpufluid.scene.schema import VIEW_KINDS
 
 SEEDS = gf.Seeds((-0.2, 0.2, -0.2), (0.2, 0.2, 0.2), (4, 1, 4))
 CAMERA = gf.Camera(target=(0.0, 0.6, 0.0), distance=2.4)

@@ -19,18 +19,18 @@ import pytest
 from saving import description_of
 
 import gpufluid as gf
-from gpufluid import scene_file
 from gpufluid.app.edits import Duplication, History
 from gpufluid.app.starter import write_starter
+from gpufluid.common.vectors import Triple
+from gpufluid.description.settings import SOLVERS
+from gpufluid.description.view import FILLED
+from gpufluid.numerics.solver import Solver
 from gpufluid.render.camera import view_of
-from gpufluid.scene import AZIMUTH, ELEVATION
-from gpufluid.scene_file import build
-from gpufluid.scene_saving import save_description
-from gpufluid.scene_schema import SOLVER_KINDS
-from gpufluid.settings import SOLVERS
-from gpufluid.solver import Solver
-from gpufluid.vectors import Triple
-from gpufluid.view import FILLED
+from gpufluid.scene import file as scene_file
+from gpufluid.scene.file import build
+from gpufluid.scene.saving import save_description
+from gpufluid.scene.scene import AZIMUTH, ELEVATION
+from gpufluid.scene.schema import SOLVER_KINDS
 
 pytestmark = pytest.mark.usefixtures("one_context")
 
@@ -1586,7 +1586,7 @@ def mutated(value: Any, rng: random.Random) -> Any:
     return rng.choice(odd)
 
 
-@pytest.mark.filterwarnings("ignore::gpufluid.errors.ShapeWarning")
+@pytest.mark.filterwarnings("ignore::gpufluid.common.errors.ShapeWarning")
 def test_2000_mutations_run_or_are_refused(full: Path) -> None:
     """Nothing but a scene error ever comes out, whatever a description says."""
     given = msgspec.toml.decode(full.read_bytes())

@@ -14,7 +14,7 @@ from sharing import COMPUTED, DRAWN, EVERYWHERE
 
 import gpufluid as gf
 from gpufluid.app import studio_pick
-from gpufluid.scene_saving import save_description
+from gpufluid.scene.saving import save_description
 
 pytestmark = pytest.mark.usefixtures("one_context")
 

@@ -17,9 +17,19 @@ from inside import inside_shape
 from sharing import DRAWN, EVERYWHERE, REST, in_pairs
 
 import gpufluid as gf
-from gpufluid.emission import emitter_images
-from gpufluid.kernels import EMITTERS
-from gpufluid.periodic import HERE, MOST, bounds, cells_between, form_images, images, moved, nearest, periods
+from gpufluid.contract.kernels import EMITTERS
+from gpufluid.description.periodic import (
+    HERE,
+    MOST,
+    bounds,
+    cells_between,
+    form_images,
+    images,
+    moved,
+    nearest,
+    periods,
+)
+from gpufluid.numerics.emission import emitter_images
 
 pytestmark = pytest.mark.usefixtures("one_context")
 

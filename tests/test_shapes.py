@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import gpufluid as gf
-from gpufluid.errors import GpufluidError, MissingDependencyError
-from gpufluid.mesh import MESH_SUFFIXES, Mesh, normals_of, parted_at_creases
-from gpufluid.obstacles import Obstacle
-from gpufluid.shapes import Box, Sphere
-from gpufluid.sources import Emitter
+from gpufluid.common.errors import GpufluidError, MissingDependencyError
+from gpufluid.description.mesh import MESH_SUFFIXES, Mesh, normals_of, parted_at_creases
+from gpufluid.description.obstacles import Obstacle
+from gpufluid.description.shapes import Box, Sphere
+from gpufluid.description.sources import Emitter
 
 MAKERS = {
     "icosphere": Mesh.icosphere(3),

@@ -247,7 +247,7 @@ def test_free_and_no_slip_solids_side_by_side(backend: str) -> None:
 
 
 def test_no_pass_runs_where_no_solid_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gpufluid.numpy_backend import ReferenceKernel
+    from gpufluid.reference.numpy_backend import ReferenceKernel
 
     calls: list[tuple[str, bool]] = []
     run = ReferenceKernel.__call__

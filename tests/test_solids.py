@@ -17,10 +17,10 @@ from inside import inside_shape
 from sharing import CELLS, COMPUTED, DRAWN, EVERYWHERE, by_turns
 
 import gpufluid as gf
+from gpufluid.description.periodic import place_between
+from gpufluid.description.shapes import rotation_matrix
 from gpufluid.gl.passes import Pass
-from gpufluid.periodic import place_between
 from gpufluid.render.frame import FrameRenderer
-from gpufluid.shapes import rotation_matrix
 
 pytestmark = pytest.mark.usefixtures("one_context")
 

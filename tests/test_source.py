@@ -11,13 +11,13 @@ import moderngl
 import pytest
 
 import gpufluid.gl.source
-from gpufluid.boundaries import Boundaries, Inflow
-from gpufluid.errors import ShaderError
+from gpufluid.common.errors import ShaderError
+from gpufluid.contract.kernels import Variant
+from gpufluid.description.boundaries import Boundaries, Inflow
+from gpufluid.description.grid import Grid
 from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.source import Source, shader_root
-from gpufluid.grid import Grid
-from gpufluid.kernels import Variant
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from inside import inside_shape
 from sharing import DRAWN, EVERYWHERE, REST, by_turns, in_pairs
 
 import gpufluid as gf
-from gpufluid.masks import source_mask
-from gpufluid.sources import Source
+from gpufluid.description.masks import source_mask
+from gpufluid.description.sources import Source
 
 pytestmark = pytest.mark.usefixtures("one_context")
 
@@ -322,7 +322,7 @@ def test_what_is_inside_out_in_part_is_not_taken_for_thin() -> None:
 
 def test_distance_to_single_triangles(rng: np.random.Generator) -> None:
     """Against the nearest of many points of the triangle."""
-    from gpufluid.masks import _to_triangle
+    from gpufluid.description.masks import _to_triangle
 
     corners, points = rng.normal(size=(40, 3, 3)), rng.normal(size=(40, 3)) * 2
     corners[0] = corners[0, 0]  # a point
@@ -509,11 +509,11 @@ def test_noise_moves_on_without_a_jump() -> None:
 
 
 def test_a_mask_is_made_once_and_again_when_its_source_moved(monkeypatch: pytest.MonkeyPatch) -> None:
-    import gpufluid.emission
+    import gpufluid.numerics.emission
 
     made = []
-    real = gpufluid.emission.source_mask
-    monkeypatch.setattr(gpufluid.emission, "source_mask", lambda *a: made.append(a) or real(*a))
+    real = gpufluid.numerics.emission.source_mask
+    monkeypatch.setattr(gpufluid.numerics.emission, "source_mask", lambda *a: made.append(a) or real(*a))
     with gf.Fluid(GRID, settings=STILL, backend="fragment") as fluid:
         line = fluid.emitters.add(gf.Emitter(gf.Line(POINTS, 0.1), density=1.0))
         for _ in range(3):
@@ -630,7 +630,7 @@ def test_a_bar_that_moves_along_itself_sets_what_it_sets_at_rest(backend: str) -
 
 
 def test_an_emitter_that_does_not_move_costs_and_changes_nothing() -> None:
-    from gpufluid.emission import on_its_way
+    from gpufluid.numerics.emission import on_its_way
 
     still = gf.Emitter(gf.Sphere(radius=0.1))
     assert on_its_way(still, 0.1, 0.0, 0.1) == (still,)

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import gpufluid as gf
-from gpufluid import masks, voxels
+from gpufluid.description import masks, voxels
+from gpufluid.description.masks import source_mask
+from gpufluid.description.voxels import inside_mesh, surface_velocity
 from gpufluid.gl import backend as gl_backend
-from gpufluid.masks import source_mask
-from gpufluid.voxels import inside_mesh, surface_velocity
 
 GRID = gf.Grid((24, 24, 24), 1 / 24)
 SMALL = gf.Grid((12, 12, 12), 1 / 12)

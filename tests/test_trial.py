@@ -22,7 +22,7 @@ from host import Host
 
 import gpufluid as gf
 from gpufluid.app.cli import main
-from gpufluid.debugging import switches
+from gpufluid.common.debugging import switches
 from gpufluid.gl import calls, contexts, kept, trial
 from gpufluid.gl.calls import current_context, current_renderer
 from gpufluid.gl.contexts import create_context, is_own
@@ -316,7 +316,7 @@ def test_of_several_processes_the_first_stays(ctx: moderngl.Context, cache: Path
 def test_many_write_at_once(tmp_path: Path) -> None:
     file = tmp_path / "way-1.json"
     script = (
-        "import sys; from pathlib import Path; from gpufluid.files import first_file\n"
+        "import sys; from pathlib import Path; from gpufluid.common.files import first_file\n"
         "name, file = sys.argv[1], Path(sys.argv[2])\n"
         "print('ready', flush=True); sys.stdin.readline()\n"
         "first_file(file, name * 5000); print(file.read_text()[:1], flush=True)\n"

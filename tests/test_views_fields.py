@@ -12,8 +12,8 @@ from view_flows import cell_places, parallel, solid_of, variant_of, velocity_of
 
 import gpufluid as gf
 from gpufluid import reference
+from gpufluid.contract.kernels import Variant
 from gpufluid.gl.device import Device
-from gpufluid.kernels import Variant
 from gpufluid.reference.arrays import periods_of
 from gpufluid.reference.sampling import trilinear
 from gpufluid.render import histogram_view

@@ -20,7 +20,7 @@ from view_flows import (
 )
 
 import gpufluid as gf
-from gpufluid.kernels import Variant
+from gpufluid.contract.kernels import Variant
 
 FREE = gf.Boundaries.all(gf.Wall(slip="free"))
 OPEN = gf.Boundaries(

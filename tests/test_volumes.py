@@ -16,12 +16,12 @@ import pytest
 from driver import python
 
 import gpufluid as gf
+from gpufluid.description.grid import LARGEST_HALF
 from gpufluid.gl.field import Field
-from gpufluid.grid import LARGEST_HALF
 from gpufluid.io.vdb import VdbGrid, _halves, write_vdb
 from gpufluid.io.volumes import VolumeFolder, save_volume, volume_later, volume_of, write_volume
 from gpufluid.io.vti import BLOCK, write_vti
-from gpufluid.saved import HALVED
+from gpufluid.numerics.saved import HALVED
 
 BEYOND_ID = 21 + 36  # of a file: its header and its own id
 

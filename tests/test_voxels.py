@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from inside import inside_shape
 
-import gpufluid.voxels
-from gpufluid.errors import GpufluidError
-from gpufluid.grid import Grid
-from gpufluid.mesh import Mesh
-from gpufluid.obstacles import Obstacle
-from gpufluid.shapes import Box, Capsule, Cylinder, Plane, Sphere
-from gpufluid.voxels import _winding, inside_mesh, surface_velocity
+import gpufluid.description.voxels
+from gpufluid.common.errors import GpufluidError
+from gpufluid.description.grid import Grid
+from gpufluid.description.mesh import Mesh
+from gpufluid.description.obstacles import Obstacle
+from gpufluid.description.shapes import Box, Capsule, Cylinder, Plane, Sphere
+from gpufluid.description.voxels import _winding, inside_mesh, surface_velocity
 
 # Points of the cubic lattice within n of the origin, n = 1 .. 8: https://oeis.org/A000605
 BALL_COUNTS = (7, 33, 123, 257, 515, 925, 1419, 2109)
@@ -291,7 +291,7 @@ def test_batches_change_nothing(monkeypatch) -> None:
     grid = Grid((40, 40, 40), 1 / 40, (-0.5, -0.5, -0.5))
     knot = Mesh.trefoil()
     whole = inside_mesh(grid, knot, np.eye(4))
-    monkeypatch.setattr(gpufluid.voxels, "PAIRS_AT_ONCE", 100)
+    monkeypatch.setattr(gpufluid.description.voxels, "PAIRS_AT_ONCE", 100)
     np.testing.assert_array_equal(inside_mesh(grid, knot, np.eye(4)), whole)
 
 

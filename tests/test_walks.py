@@ -12,18 +12,18 @@ from driver import within
 from inside import opened
 
 import gpufluid as gf
-from gpufluid.boundaries import Boundaries
-from gpufluid.errors import GpufluidError
+from gpufluid.common.errors import GpufluidError
+from gpufluid.contract.kernels import WALKING, WALKS, Variant
+from gpufluid.description.boundaries import Boundaries
+from gpufluid.description.grid import Grid
 from gpufluid.gl import backend as backend_module
 from gpufluid.gl import trial
 from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.device import Device
 from gpufluid.gl.kept import WAYS, Kept
 from gpufluid.gl.ways import SWEEPS, VARIABLE, Way, asked_for
-from gpufluid.grid import Grid
-from gpufluid.kernels import WALKING, WALKS, Variant
-from gpufluid.numpy_backend import NumpyBackend
-from gpufluid.pressure_problem import PressureProblem
+from gpufluid.numerics.pressure_problem import PressureProblem
+from gpufluid.reference.numpy_backend import NumpyBackend
 
 MIXED = Boundaries(gf.Periodic(), gf.Periodic(), gf.Wall(), gf.Open(), gf.Open(), gf.Inflow((0.0, 0.0, 1.0)))
 SIDES = {

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gpufluid as gf
-from gpufluid.kernels import Variant
+from gpufluid.contract.kernels import Variant
 
 Floats = NDArray[np.float64]
 BALL = gf.Sphere((0.0, 0.55, 0.0), 0.17)

@@ -27,7 +27,7 @@ from PIL import Image
 
 import gpufluid as gf
 from gpufluid.app.demos import demo_file, load_demo
-from gpufluid.errors import near
+from gpufluid.common.errors import near
 
 ROOT = Path(__file__).resolve().parent.parent
 RULES: dict[str, dict[str, Any]] = {

@@ -10,11 +10,11 @@ from typing import Any
 
 import moderngl
 
+from gpufluid.contract.kernels import ROWS, SOLID_FACES, VELOCITY, WHOLE, Kernel, Slot, Variant
+from gpufluid.description.grid import Grid
 from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import KernelSource
-from gpufluid.grid import Grid
-from gpufluid.kernels import ROWS, SOLID_FACES, VELOCITY, WHOLE, Kernel, Slot, Variant
 
 PRESSURE, DIVERGENCE = Slot("pressure", "cell", 1), Slot("divergence", "cell", 1)
 OPENINGS = Slot("openings", "cell", 1, exact=True)

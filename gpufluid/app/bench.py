@@ -20,12 +20,12 @@ from gpufluid.app.timing import (
     measure_numpy,
     measure_picture,
 )
-from gpufluid.backend import released
-from gpufluid.checks import whole_number
-from gpufluid.errors import GpufluidError, one_of
-from gpufluid.fluid import BACKENDS
-from gpufluid.settings import PRECISIONS, TRACES
-from gpufluid.view import METHODS
+from gpufluid.common.checks import whole_number
+from gpufluid.common.errors import GpufluidError, one_of
+from gpufluid.contract.backend import released
+from gpufluid.description.settings import PRECISIONS, TRACES
+from gpufluid.description.view import METHODS
+from gpufluid.engine.fluid import BACKENDS
 
 UNSAID: dict[str, Any] = {  # what holds for options that are not given
     "cells": (64, 64, 64),

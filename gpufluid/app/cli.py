@@ -21,10 +21,10 @@ import gpufluid
 from gpufluid.app.hurry import hurry
 from gpufluid.app.options import Parser, add_changes, add_grid_arguments, add_play_arguments, size
 from gpufluid.app.streams import lasting_streams
-from gpufluid.errors import ALIKE, GpufluidError, near
-from gpufluid.files import abandon
-from gpufluid.mesh import MESH_SUFFIXES
-from gpufluid.stops import ENDS
+from gpufluid.common.errors import ALIKE, GpufluidError, near
+from gpufluid.common.files import abandon
+from gpufluid.common.stops import ENDS
+from gpufluid.description.mesh import MESH_SUFFIXES
 
 OFF_SCREEN = "Without a display, it writes NAME.mp4 and NAME.png into the current folder"
 TAKEN = (  # arguments that `Outputs` takes as they are
@@ -171,7 +171,7 @@ def _demo_scene(name: str, changes: list[str]) -> Callable[..., Any]:
 def _named_scene(text: str, changes: list[str]) -> tuple[Callable[..., Any], str, Path | None]:
     """What builds the scene of a file, or else of a demo; its name; and the file that a window watches."""
     from gpufluid.app.demos import ALL_OF_THEM, demo_names
-    from gpufluid.scene import scene_suffix
+    from gpufluid.scene.scene import scene_suffix
 
     path = Path(text)
     if text in demo_names() and not path.is_file():
@@ -265,7 +265,7 @@ def _with_choices(scene: Callable[..., Any], name: str, args: argparse.Namespace
 def _play(scene: Callable[..., Any], name: str, args: argparse.Namespace, watch: Path | None = None) -> int:
     from gpufluid.app.outputs import Outputs
     from gpufluid.app.play import play
-    from gpufluid.checkpoint import saved_start
+    from gpufluid.engine.checkpoint import saved_start
 
     make = _with_choices(scene, name, args)
     if args.resume is not None:
@@ -299,8 +299,8 @@ def _resumed(
     it may have others.
     """
     from gpufluid.app.outputs import state_files
-    from gpufluid.checkpoint import check_grid, saved_start
-    from gpufluid.script import scene_of
+    from gpufluid.engine.checkpoint import check_grid, saved_start
+    from gpufluid.scene.script import scene_of
 
     @functools.wraps(scene)
     def resumed(*args: Any, **options: Any) -> gpufluid.Scene:
@@ -394,7 +394,7 @@ def _obey(words: Sequence[str], last: bool) -> int:
     """Do what the `words` say; return the exit code. last: the process ends with this."""
     try:
         if "GPUFLUID_DEBUG" in os.environ:  # or the first option whose check needs the engine would be blamed
-            importlib.import_module("gpufluid.debugging")
+            importlib.import_module("gpufluid.common.debugging")
         with _unwrapped():
             args = build_parser(words[0] if words else "").parse_args(words or ["--help"])
             args.last = last

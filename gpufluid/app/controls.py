@@ -13,7 +13,7 @@ import glfw
 from gpufluid.app import orbit
 from gpufluid.app.edits import STRONGER
 from gpufluid.app.hands import Brush, Drag, grasp, move_view
-from gpufluid.backend import release
+from gpufluid.contract.backend import release
 
 if TYPE_CHECKING:
     from gpufluid.app.player import Player

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from gpufluid.errors import GpufluidError, near
-from gpufluid.files import own_folder
-from gpufluid.scene import Scene
-from gpufluid.script import scene_function
+from gpufluid.common.errors import GpufluidError, near
+from gpufluid.common.files import own_folder
+from gpufluid.scene.scene import Scene
+from gpufluid.scene.script import scene_function
 
 SUFFIXES = (".py", ".toml")
 PROGRAM = "embed_"  # what the names of other libraries' programs with the engine as a guest begin with

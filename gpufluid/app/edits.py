@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from gpufluid.errors import GpufluidError
-from gpufluid.provenance import Said
-from gpufluid.scene import Scene
-from gpufluid.sources import Emitter
-from gpufluid.user_forces import Wind
+from gpufluid.common.errors import GpufluidError
+from gpufluid.description.sources import Emitter
+from gpufluid.description.user_forces import Wind
+from gpufluid.scene.provenance import Said
+from gpufluid.scene.scene import Scene
 
 Path = tuple[str | int, ...]
 Cells = tuple[int, int, int]

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from gpufluid.app import orbit
 from gpufluid.app import studio_pick as pick
-from gpufluid.hand import Hand
-from gpufluid.scene import Scene
-from gpufluid.view import Camera
+from gpufluid.description.hand import Hand
+from gpufluid.description.view import Camera
+from gpufluid.scene.scene import Scene
 
 
 class Stage(Protocol):

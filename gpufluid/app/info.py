@@ -10,10 +10,10 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 import gpufluid
-from gpufluid.backend import released
-from gpufluid.errors import GpufluidError
-from gpufluid.grid import Grid
-from gpufluid.layout import layouts
+from gpufluid.common.errors import GpufluidError
+from gpufluid.contract.backend import released
+from gpufluid.contract.layout import layouts
+from gpufluid.description.grid import Grid
 
 CORE = ("numpy", "moderngl", "glfw", "pyrr")
 MODULES = {"pillow": "PIL", "imgui-bundle": "imgui_bundle"}  # of packages that are called otherwise

@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from gpufluid.app import orbit
 from gpufluid.app.hands import Brush, Drag, grasp, move_view
 from gpufluid.app.notebook import NotebookStage
-from gpufluid.backend import release
-from gpufluid.errors import GpufluidError
+from gpufluid.common.errors import GpufluidError
+from gpufluid.contract.backend import release
 from gpufluid.io.images import png_bytes
 
 LEFT = 1  # a button

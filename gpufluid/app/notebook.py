@@ -20,16 +20,16 @@ from numpy.typing import NDArray
 from gpufluid.app.hands import Brush
 from gpufluid.app.play import checked_scene
 from gpufluid.app.studio_pick import Ray, ray_through
-from gpufluid.backend import released
-from gpufluid.checks import check_size, finite_number
-from gpufluid.errors import GpufluidError, MissingDependencyError, counted
-from gpufluid.files import whole_file
-from gpufluid.fluid import Fluid
+from gpufluid.common.checks import check_size, finite_number
+from gpufluid.common.errors import GpufluidError, MissingDependencyError, counted
+from gpufluid.common.files import whole_file
+from gpufluid.common.vectors import Number, Size
+from gpufluid.contract.backend import released
+from gpufluid.description.view import Camera, Light, Picture
+from gpufluid.engine.fluid import Fluid
 from gpufluid.io.film import Film, require_av
 from gpufluid.io.images import png_bytes, require_pillow
-from gpufluid.scene import Scene
-from gpufluid.vectors import Number, Size
-from gpufluid.view import Camera, Light, Picture
+from gpufluid.scene.scene import Scene
 
 if TYPE_CHECKING:
     from gpufluid.app.live_frame import LiveFrame

@@ -7,7 +7,7 @@ from typing import Any
 import glfw
 import moderngl
 
-from gpufluid.files import readable
+from gpufluid.common.files import readable
 from gpufluid.gl.device import Device
 from gpufluid.render.ink import PALE, PAPER, WHITE, Ink
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
-from gpufluid.errors import GpufluidError, near, one_of
+from gpufluid.common.errors import GpufluidError, near, one_of
 
 BACKENDS = ("auto", "compute", "fragment")  # NumPy steps, but has nothing a renderer could draw
 
@@ -62,7 +62,7 @@ def _count(text: str) -> int:
 @_argument
 def size(text: str) -> tuple[int, int]:
     """Width and height, pixels, as in 640x360. Raises argparse's error."""
-    from gpufluid.checks import check_size
+    from gpufluid.common.checks import check_size
 
     match = re.fullmatch(r"([+-]?\d+)[xX]([+-]?\d+)", text)
     if not match:
@@ -72,7 +72,7 @@ def size(text: str) -> tuple[int, int]:
 
 @_argument
 def _rate(text: str) -> float:
-    from gpufluid.checks import finite_number
+    from gpufluid.common.checks import finite_number
 
     try:
         return finite_number(float(text), "the rate", above=0.0)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from gpufluid.view import STEEPEST, Camera
+from gpufluid.description.view import STEEPEST, Camera
 
 TURN = 12.0  # pixels of a drag that one press of an arrow key stands for
 ZOOM_STEP = 0.88  # distance after one notch of the wheel, as a share of the distance before it

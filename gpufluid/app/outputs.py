@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.app import streams
-from gpufluid.checkpoint import Taken
-from gpufluid.errors import GpufluidError, counted, one_of
-from gpufluid.files import check_file, named_file
+from gpufluid.common.errors import GpufluidError, counted, one_of
+from gpufluid.common.files import check_file, named_file
+from gpufluid.description.grid import AXES
+from gpufluid.engine.checkpoint import Taken
 from gpufluid.gl.late import settle
-from gpufluid.grid import AXES
 from gpufluid.io.about import describe
 from gpufluid.io.background import Background, apart, patience
 from gpufluid.io.exr import require_openexr
@@ -33,7 +33,7 @@ from gpufluid.io.motion import motion_later
 from gpufluid.io.paths import KINDS, Kind, check_folder, check_new_file, check_output, output_kind
 from gpufluid.io.pictures import picture_work, sixteen_bits
 from gpufluid.io.volumes import ANY_VOLUME, FIELDS, VolumeFolder, check_volumes
-from gpufluid.scene import Scene
+from gpufluid.scene.scene import Scene
 
 if TYPE_CHECKING:
     from gpufluid.render.frame import FrameRenderer

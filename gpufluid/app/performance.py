@@ -25,17 +25,17 @@ from gpufluid.app.timing import (
     timed,
     warm_up,
 )
-from gpufluid.backend import release
-from gpufluid.errors import GpufluidError, needs
-from gpufluid.files import whole_file
-from gpufluid.fluid import Fluid
-from gpufluid.grid import Grid
+from gpufluid.common.errors import GpufluidError, needs
+from gpufluid.common.files import whole_file
+from gpufluid.contract.backend import release
+from gpufluid.description.grid import Grid
+from gpufluid.description.settings import Settings
+from gpufluid.description.solvers import ChebyshevJacobi, ConjugateGradient, Jacobi, Multigrid, RedBlackSOR
+from gpufluid.description.view import Camera, Look
+from gpufluid.engine.fluid import Fluid
 from gpufluid.io.paths import check_new_file
-from gpufluid.pressure_problem import PressureProblem
-from gpufluid.settings import Settings
-from gpufluid.solver import Solver
-from gpufluid.solvers import ChebyshevJacobi, ConjugateGradient, Jacobi, Multigrid, RedBlackSOR
-from gpufluid.view import Camera, Look
+from gpufluid.numerics.pressure_problem import PressureProblem
+from gpufluid.numerics.solver import Solver
 
 if TYPE_CHECKING:
     import moderngl

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any, TextIO
 from gpufluid.app.display import has_display
 from gpufluid.app.outputs import Name, Output, Outputs, Shot
 from gpufluid.app.streams import tell
-from gpufluid.checks import check_size, finite_number, whole_number
-from gpufluid.errors import GLUnavailableError, GpufluidError, counted
-from gpufluid.fluid import Fluid
+from gpufluid.common.checks import check_size, finite_number, whole_number
+from gpufluid.common.errors import GLUnavailableError, GpufluidError, counted
+from gpufluid.common.stops import unbroken
+from gpufluid.common.vectors import Number, Size
+from gpufluid.engine.fluid import Fluid
 from gpufluid.gl.late import settle
 from gpufluid.io.background import patience
 from gpufluid.io.images import write_png
-from gpufluid.scene import Scene
-from gpufluid.script import scene_of
-from gpufluid.stops import unbroken
-from gpufluid.vectors import Number, Size
+from gpufluid.scene.scene import Scene
+from gpufluid.scene.script import scene_of
 
 if TYPE_CHECKING:
     import moderngl

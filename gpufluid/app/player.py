@@ -20,10 +20,10 @@ from gpufluid.app.streams import tell
 from gpufluid.app.twice import Message, Twice
 from gpufluid.app.window import Window
 from gpufluid.app.window_stage import BESIDE, WindowStage
-from gpufluid.backend import release
-from gpufluid.errors import GpufluidError, MissingDependencyError, counted
-from gpufluid.files import readable
-from gpufluid.scene import Scene
+from gpufluid.common.errors import GpufluidError, MissingDependencyError, counted
+from gpufluid.common.files import readable
+from gpufluid.contract.backend import release
+from gpufluid.scene.scene import Scene
 
 if TYPE_CHECKING:
     from gpufluid.app.studio import Studio

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.errors import GpufluidError, counted
+from gpufluid.common.errors import GpufluidError, counted
 from gpufluid.io.film import Film
 from gpufluid.io.images import FrameFolder, write_png
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from gpufluid.app.edits import Cells
-from gpufluid.errors import GpufluidError, SceneError
-from gpufluid.scene import Scene
+from gpufluid.common.errors import GpufluidError, SceneError
+from gpufluid.scene.scene import Scene
 
 LOOK = 0.25  # seconds between looks at the files
 

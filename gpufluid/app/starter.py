@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from gpufluid.app.demos import SUFFIXES, demo_file
-from gpufluid.errors import GpufluidError
-from gpufluid.files import check_file, readable, whole_file
+from gpufluid.common.errors import GpufluidError
+from gpufluid.common.files import check_file, readable, whole_file
 
 STARTER = """\
 # A scene of gpufluid. Play it with:   gpufluid run {name}

@@ -24,8 +24,8 @@ from gpufluid.app.studio_rows import Rows, Section
 from gpufluid.app.studio_sections import Cells, Flow, Passes, Picture, Views
 from gpufluid.app.studio_sides import Sides
 from gpufluid.app.studio_ui import Ui, imgui
-from gpufluid.backend import release
-from gpufluid.scene_saving import is_script
+from gpufluid.contract.backend import release
+from gpufluid.scene.saving import is_script
 
 if TYPE_CHECKING:
     from gpufluid.app.player import Player

@@ -17,10 +17,10 @@ from gpufluid.app.edits import (
     value_at,
 )
 from gpufluid.app.studio_new import beside
-from gpufluid.errors import GpufluidError
-from gpufluid.fluid import Fluid
-from gpufluid.scene import Scene
-from gpufluid.scene_saving import is_script
+from gpufluid.common.errors import GpufluidError
+from gpufluid.engine.fluid import Fluid
+from gpufluid.scene.saving import is_script
+from gpufluid.scene.scene import Scene
 
 if TYPE_CHECKING:
     from gpufluid.app.player import Player

@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gpufluid
-from gpufluid import flow_views, settings, shapes, sources, view
-from gpufluid.combustion import Combustion
-from gpufluid.grid import AXES
-from gpufluid.mesh import Mesh
+from gpufluid.common.vectors import Triple
+from gpufluid.description import flow_views, settings, shapes, sources, view
+from gpufluid.description.combustion import Combustion
+from gpufluid.description.grid import AXES
+from gpufluid.description.mesh import Mesh
+from gpufluid.description.shapes import rotation_matrix
 from gpufluid.render.quantities import QUANTITIES
-from gpufluid.scene_schema import VIEW_KINDS
-from gpufluid.shapes import rotation_matrix
-from gpufluid.vectors import Triple
+from gpufluid.scene.schema import VIEW_KINDS
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from warnings import WarningMessage
 from gpufluid.app.studio_editor import Editor
 from gpufluid.app.studio_rows import Rows, Section
 from gpufluid.app.studio_ui import imgui
-from gpufluid.errors import GpufluidError
-from gpufluid.scene_saving import is_script, save_description
+from gpufluid.common.errors import GpufluidError
+from gpufluid.scene.saving import is_script, save_description
 
 
 class Files(Section):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gpufluid.errors import GpufluidError
-from gpufluid.grid import Grid
-from gpufluid.scene_file import of_other_cells
+from gpufluid.common.errors import GpufluidError
+from gpufluid.description.grid import Grid
+from gpufluid.scene.file import of_other_cells
 
 Cells = tuple[int, int, int]
 

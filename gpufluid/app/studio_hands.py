@@ -14,9 +14,9 @@ from gpufluid.app.studio_editor import Editor
 from gpufluid.app.studio_fields import Range, meaning
 from gpufluid.app.studio_rows import Rows, Section
 from gpufluid.app.studio_ui import imgui
-from gpufluid.errors import GpufluidError
-from gpufluid.hand import Hand
-from gpufluid.vectors import Floats
+from gpufluid.common.errors import GpufluidError
+from gpufluid.common.vectors import Floats
+from gpufluid.description.hand import Hand
 
 FINE = 5  # digits of the box's longest side that a drag gives: more are no one's intention
 TOOLS = {

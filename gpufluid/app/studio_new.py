@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from gpufluid import shapes, user_forces, view
 from gpufluid.app.studio_pick import anchor, anchor_name, outline
-from gpufluid.flow_views import FlowView
-from gpufluid.fluid import Fluid
-from gpufluid.grid import Grid
-from gpufluid.image_files import read_image
-from gpufluid.mesh import Mesh
-from gpufluid.obstacles import Obstacle
-from gpufluid.scene_parts import array_in, placed
-from gpufluid.sources import Array, Emitter, Image, Surface
+from gpufluid.common.image_files import read_image
+from gpufluid.description import shapes, user_forces, view
+from gpufluid.description.flow_views import FlowView
+from gpufluid.description.grid import Grid
+from gpufluid.description.mesh import Mesh
+from gpufluid.description.obstacles import Obstacle
+from gpufluid.description.sources import Array, Emitter, Image, Surface
+from gpufluid.engine.fluid import Fluid
+from gpufluid.scene.parts import array_in, placed
 
 ADDABLE = {
     "emitters": ("sphere", "box", "cylinder", "capsule"),

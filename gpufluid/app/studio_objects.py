@@ -6,7 +6,6 @@ from pathlib import Path as FilePath
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
-from gpufluid import view
 from gpufluid.app.edits import Path, value_at
 from gpufluid.app.studio_editor import Editor
 from gpufluid.app.studio_fields import items_of_object
@@ -24,10 +23,11 @@ from gpufluid.app.studio_new import (
 )
 from gpufluid.app.studio_rows import Rows, Section
 from gpufluid.app.studio_ui import ACCENT, imgui
-from gpufluid.errors import GpufluidError
-from gpufluid.image_files import IMAGE_SUFFIXES
-from gpufluid.mesh import MESH_SUFFIXES
-from gpufluid.user_forces import ForceField
+from gpufluid.common.errors import GpufluidError
+from gpufluid.common.image_files import IMAGE_SUFFIXES
+from gpufluid.description import view
+from gpufluid.description.mesh import MESH_SUFFIXES
+from gpufluid.description.user_forces import ForceField
 
 ROWS = 6  # of the list, at most
 KINDS = {

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpufluid import view
 from gpufluid.app import studio_pick as pick
 from gpufluid.app.controls import KEYS
 from gpufluid.app.studio_editor import Editor
 from gpufluid.app.studio_ui import ACCENT, Ui, imgui
-from gpufluid.errors import counted
+from gpufluid.common.errors import counted
+from gpufluid.common.vectors import Floats
+from gpufluid.description import view
 from gpufluid.render.camera import view_of
-from gpufluid.vectors import Floats
 
 HELP_WIDTH = 430.0  # of the list of keys
 OUTLINE, FAINT = (*ACCENT, 0.95), (0.75, 0.8, 0.86, 0.45)

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from gpufluid.app.studio_fields import extent
-from gpufluid.fluid import Fluid
+from gpufluid.common.vectors import Floats
+from gpufluid.description.mesh import Mesh
+from gpufluid.description.shapes import BOX, HALF_SPACE, ROUND, Analytic, Plane
+from gpufluid.description.sources import Array, Bezier, Line, Surface
+from gpufluid.description.user_forces import Attractor, Turbulence, Vortex, Wind
+from gpufluid.description.view import Camera, SpotLight
+from gpufluid.engine.fluid import Fluid
 from gpufluid.io.motion import sum_of_densities
-from gpufluid.mesh import Mesh
 from gpufluid.render.camera import view_of
-from gpufluid.shapes import BOX, HALF_SPACE, ROUND, Analytic, Plane
-from gpufluid.sources import Array, Bezier, Line, Surface
-from gpufluid.user_forces import Attractor, Turbulence, Vortex, Wind
-from gpufluid.vectors import Floats
-from gpufluid.view import Camera, SpotLight
 
 STEPS = 96  # of a ray on its way to a shape
 CLOSE = 1e-4  # metres from a shape's surface that count as on it

@@ -22,8 +22,8 @@ from gpufluid.app.studio_fields import (
     turn_to_degrees,
 )
 from gpufluid.app.studio_ui import ACCENT, HELD, Ui, imgui
-from gpufluid.errors import counted
-from gpufluid.settings import SOLVERS
+from gpufluid.common.errors import counted
+from gpufluid.description.settings import SOLVERS
 
 LABEL = 140.0  # from where a row's name stands to its slider
 TIP = 330.0  # width of a tooltip

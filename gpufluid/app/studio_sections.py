@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from gpufluid import view
 from gpufluid.app.edits import Addition, Path
 from gpufluid.app.studio_editor import Editor
 from gpufluid.app.studio_fields import RANGES, Item, Range, items_of, items_of_view, meaning
@@ -22,14 +21,15 @@ from gpufluid.app.studio_new import name_in
 from gpufluid.app.studio_rows import Rows, Section, choice
 from gpufluid.app.studio_ui import at_every_key, imgui
 from gpufluid.app.studio_views import CHARTS, CHARTS_TOLD, Shown, renderer_items, view_for
-from gpufluid.backend import released
-from gpufluid.errors import GpufluidError
-from gpufluid.flow_views import FlowView
-from gpufluid.grid import Grid
-from gpufluid.image_files import IMAGE_SUFFIXES
+from gpufluid.common.errors import GpufluidError
+from gpufluid.common.image_files import IMAGE_SUFFIXES
+from gpufluid.contract.backend import released
+from gpufluid.description import view
+from gpufluid.description.flow_views import FlowView
+from gpufluid.description.grid import Grid
 from gpufluid.render.scene_views import SceneViews
-from gpufluid.scene import Scene
-from gpufluid.scene_schema import VIEW_KINDS
+from gpufluid.scene.scene import Scene
+from gpufluid.scene.schema import VIEW_KINDS
 
 MEASURE = 0.5  # seconds between frames whose passes are timed
 PASSES = 16  # rows of the table of passes

@@ -9,8 +9,8 @@ from gpufluid.app.edits import Path
 from gpufluid.app.studio_fields import Item, items_of
 from gpufluid.app.studio_rows import Section
 from gpufluid.app.studio_ui import imgui
-from gpufluid.boundaries import SIDES, Side, Wall
-from gpufluid.grid import AXES
+from gpufluid.description.boundaries import SIDES, Side, Wall
+from gpufluid.description.grid import AXES
 
 
 class Sides(Section):

@@ -17,7 +17,7 @@ from typing import Any, cast
 
 import glfw
 
-from gpufluid.errors import MissingDependencyError
+from gpufluid.common.errors import MissingDependencyError
 
 __all__ = ["ACCENT", "HELD", "WRONG", "Ui", "at_every_key", "file_dialogs", "has_file_dialog", "imgui"]
 

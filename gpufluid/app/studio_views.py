@@ -14,8 +14,8 @@ import moderngl
 import numpy as np
 
 from gpufluid.app.studio_fields import CHOICES, Item, item_of, meaning
-from gpufluid.errors import GpufluidError
-from gpufluid.flow_views import (
+from gpufluid.common.errors import GpufluidError
+from gpufluid.description.flow_views import (
     FIELDS,
     MAPS,
     FlowView,
@@ -26,16 +26,16 @@ from gpufluid.flow_views import (
     StreakLinesView,
     StreamlinesView,
 )
-from gpufluid.fluid import Fluid
+from gpufluid.description.shapes import Sphere
+from gpufluid.description.view import Picture
+from gpufluid.engine.fluid import Fluid
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.histogram_view import HistogramView
 from gpufluid.render.light_volume import ATTENUATIONS
 from gpufluid.render.texture_view import FlatTextureView
 from gpufluid.render.volume import VolumeRenderer
-from gpufluid.scene import Scene
-from gpufluid.scene_schema import VIEW_KINDS
-from gpufluid.shapes import Sphere
-from gpufluid.view import Picture
+from gpufluid.scene.scene import Scene
+from gpufluid.scene.schema import VIEW_KINDS
 
 SEEDS = 4  # along each edge of the box, of lines
 

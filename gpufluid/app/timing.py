@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpufluid.backend import Backend, release
-from gpufluid.boundaries import Boundaries
-from gpufluid.fluid import Fluid
-from gpufluid.grid import Grid
-from gpufluid.mesh import Mesh
-from gpufluid.numpy_backend import NumpyBackend
-from gpufluid.obstacles import Obstacle
-from gpufluid.scene import Scene
-from gpufluid.settings import Settings
-from gpufluid.shapes import Sphere
-from gpufluid.solver import Solver
-from gpufluid.solvers import Jacobi, Multigrid
-from gpufluid.sources import Emitter
-from gpufluid.view import METHODS, Camera
+from gpufluid.contract.backend import Backend, release
+from gpufluid.description.boundaries import Boundaries
+from gpufluid.description.grid import Grid
+from gpufluid.description.mesh import Mesh
+from gpufluid.description.obstacles import Obstacle
+from gpufluid.description.settings import Settings
+from gpufluid.description.shapes import Sphere
+from gpufluid.description.solvers import Jacobi, Multigrid
+from gpufluid.description.sources import Emitter
+from gpufluid.description.view import METHODS, Camera
+from gpufluid.engine.fluid import Fluid
+from gpufluid.numerics.solver import Solver
+from gpufluid.reference.numpy_backend import NumpyBackend
+from gpufluid.scene.scene import Scene
 
 if TYPE_CHECKING:
     import moderngl

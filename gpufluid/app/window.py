@@ -11,8 +11,8 @@ import glfw
 import moderngl
 
 from gpufluid.app.display import egl_set_aside
-from gpufluid.errors import GLUnavailableError
-from gpufluid.files import readable
+from gpufluid.common.errors import GLUnavailableError
+from gpufluid.common.files import readable
 from gpufluid.gl.contexts import VERSIONS, make_own
 
 

@@ -13,10 +13,10 @@ from gpufluid.app import orbit
 from gpufluid.app.hands import move_view
 from gpufluid.app.studio_pick import Ray, ray_through
 from gpufluid.app.window import Window
+from gpufluid.description.view import Camera, Picture
 from gpufluid.gl.contexts import is_software
 from gpufluid.render.frame import FrameRenderer
-from gpufluid.scene import Scene
-from gpufluid.view import Camera, Picture
+from gpufluid.scene.scene import Scene
 
 BESIDE = (0.03, 0.032, 0.036)  # what is beside the picture
 FOV_MOST = 170.0  # degrees

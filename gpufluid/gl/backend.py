@@ -1,4 +1,4 @@
-"""The contract of `gpufluid.backend` in OpenGL."""
+"""The contract of `gpufluid.contract.backend` in OpenGL."""
 
 from __future__ import annotations
 
@@ -10,8 +10,15 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.backend import FieldStore, Pace, Stopwatch, release
-from gpufluid.errors import GLUnavailableError
+from gpufluid.common.errors import GLUnavailableError
+from gpufluid.common.memory import check_memory
+from gpufluid.contract.backend import FieldStore, Pace, Stopwatch, release
+from gpufluid.contract.kernels import KERNELS, Kernel, Variant, side_numbers
+from gpufluid.contract.layout import PARTS, lanes, layouts, link, octets
+from gpufluid.contract.stopwatch import WallWatch
+from gpufluid.description.grid import Grid
+from gpufluid.description.mesh import Mesh
+from gpufluid.description.voxels import inside_mesh
 from gpufluid.gl.contexts import own_contexts
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field, PartedField
@@ -22,13 +29,6 @@ from gpufluid.gl.strips import Strips
 from gpufluid.gl.timestamps import TimestampWatch, takes_timestamps
 from gpufluid.gl.trial import choose
 from gpufluid.gl.voxelizer import Voxelizer
-from gpufluid.grid import Grid
-from gpufluid.kernels import KERNELS, Kernel, Variant, side_numbers
-from gpufluid.layout import PARTS, lanes, layouts, link, octets
-from gpufluid.memory import check_memory
-from gpufluid.mesh import Mesh
-from gpufluid.stopwatch import WallWatch
-from gpufluid.voxels import inside_mesh
 
 # Cells of the boxes in which sweeps of a pressure in eighths were faster on llvmpipe, two cores with 1 MB of
 # cache each: 0.75 of the time at 64^3, 0.85 at 80^3. In smaller ones what a pass costs by itself counts more,

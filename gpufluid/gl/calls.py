@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 import moderngl
 
-from gpufluid.errors import GpufluidError
+from gpufluid.common.errors import GpufluidError
 from gpufluid.gl import enums
 
 _INT, _UINT, _ENUM, _FLOAT = ctypes.c_int, ctypes.c_uint, ctypes.c_uint, ctypes.c_float

@@ -8,7 +8,8 @@ from weakref import WeakKeyDictionary
 import moderngl
 import numpy as np
 
-from gpufluid.backend import release
+from gpufluid.common.stops import unbroken
+from gpufluid.contract.backend import release
 from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
 from gpufluid.gl.fences import mark
@@ -16,7 +17,6 @@ from gpufluid.gl.messages import take
 from gpufluid.gl.source import FULLSCREEN
 from gpufluid.gl.state import IMAGES as KEPT_IMAGES
 from gpufluid.gl.state import keeping
-from gpufluid.stops import unbroken
 
 # (channels, "f2" or "f4") of a texture: the format's name in a shader's layout, OpenGL's in small letters
 IMAGE_FORMAT = {(1, "f2"): "r16f", (4, "f2"): "rgba16f", (1, "f4"): "r32f", (4, "f4"): "rgba32f"}

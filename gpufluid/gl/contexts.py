@@ -12,8 +12,8 @@ from weakref import WeakSet, finalize
 
 import moderngl
 
-from gpufluid.backend import released
-from gpufluid.errors import GLUnavailableError, GpufluidError
+from gpufluid.common.errors import GLUnavailableError, GpufluidError
+from gpufluid.contract.backend import released
 from gpufluid.gl.calls import a_context, calls, current_renderer
 from gpufluid.gl.programs import compiled
 from gpufluid.gl.state import gone, guard_of, keep_state

@@ -8,9 +8,11 @@ from weakref import WeakSet
 
 import moderngl
 
-from gpufluid.backend import Pace, release
-from gpufluid.debugging import switches
-from gpufluid.errors import GLUnavailableError, GpufluidError, one_of
+from gpufluid.common.debugging import switches
+from gpufluid.common.errors import GLUnavailableError, GpufluidError, one_of
+from gpufluid.common.memory import free_memory
+from gpufluid.common.stops import unbroken
+from gpufluid.contract.backend import Pace, release
 from gpufluid.gl.calls import a_context, calls
 from gpufluid.gl.capabilities import IMAGE_FORMAT, capabilities
 from gpufluid.gl.contexts import check_process, names_software
@@ -21,8 +23,6 @@ from gpufluid.gl.messages import take
 from gpufluid.gl.programs import Programs, compiled
 from gpufluid.gl.source import FULLSCREEN, Source
 from gpufluid.gl.ways import BACKENDS, by_rule, check
-from gpufluid.memory import free_memory
-from gpufluid.stops import unbroken
 
 OWN_VARYINGS = 16  # numbers that vertex shaders tell fragments beside uniforms
 GROUP = 8  # edge of a compute workgroup, texels

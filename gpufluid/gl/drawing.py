@@ -10,7 +10,7 @@ import moderngl
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from gpufluid.errors import GpufluidError
+from gpufluid.common.errors import GpufluidError
 from gpufluid.gl import enums
 from gpufluid.gl.hosts import check_target
 from gpufluid.gl.state import keeping

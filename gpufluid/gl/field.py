@@ -9,13 +9,13 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.backend import release, released
-from gpufluid.errors import GpufluidError
+from gpufluid.common.errors import GpufluidError
+from gpufluid.contract.backend import release, released
+from gpufluid.contract.layout import FlatLayout
+from gpufluid.description.grid import LARGEST_HALF
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.late import LateRead
-from gpufluid.grid import LARGEST_HALF
-from gpufluid.layout import FlatLayout
 
 if TYPE_CHECKING:
     from gpufluid.gl.strips import Mark, Strips

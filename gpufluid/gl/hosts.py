@@ -8,8 +8,8 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from gpufluid.checks import whole_number
-from gpufluid.errors import GpufluidError
+from gpufluid.common.checks import whole_number
+from gpufluid.common.errors import GpufluidError
 from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
 from gpufluid.gl.hosts_program import HostsProgram

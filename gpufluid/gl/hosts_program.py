@@ -8,7 +8,7 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from gpufluid.errors import GpufluidError
+from gpufluid.common.errors import GpufluidError
 from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
 

@@ -17,7 +17,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from gpufluid.files import first_file, open_plain, partial_path, whole_file
+from gpufluid.common.files import first_file, open_plain, partial_path, whole_file
 from gpufluid.gl.ways import JOINED, READINGS, STAGES, SWEEPS, Way
 
 VARIABLE = "GPUFLUID_CACHE"

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpufluid.errors import GpufluidError
+from gpufluid.common.errors import GpufluidError
+from gpufluid.contract.kernels import SIDE_NUMBERS, Kernel, Slot, Variant
+from gpufluid.contract.layout import JOINED_ROWS, PIECE, STRIP, STRIP_ROWS, FlatLayout
+from gpufluid.description.grid import LARGEST_HALF, TINY, Grid
 from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.regions import vertex_source
 from gpufluid.gl.source import Source
-from gpufluid.grid import LARGEST_HALF, TINY, Grid
-from gpufluid.kernels import SIDE_NUMBERS, Kernel, Slot, Variant
-from gpufluid.layout import JOINED_ROWS, PIECE, STRIP, STRIP_ROWS, FlatLayout
 
 # llvmpipe compiles a shader for the inside and for the edges of what is drawn: `Source.compiled_once`.
 # Once is enough for LONG ones, which compute much; others run up to a quarter longer by it. Of FEW texels all

@@ -8,8 +8,8 @@ from weakref import ReferenceType, WeakKeyDictionary, finalize, ref
 import moderngl
 import numpy as np
 
-from gpufluid.backend import release
-from gpufluid.mesh import Family, Mesh, normals_of, parted_at_creases
+from gpufluid.contract.backend import release
+from gpufluid.description.mesh import Family, Mesh, normals_of, parted_at_creases
 
 
 class _Drawable:

@@ -15,8 +15,8 @@ from weakref import WeakKeyDictionary
 
 import moderngl
 
-from gpufluid.debugging import switches
-from gpufluid.errors import GpufluidError, warn
+from gpufluid.common.debugging import switches
+from gpufluid.common.errors import GpufluidError, warn
 from gpufluid.gl import enums
 from gpufluid.gl.calls import Calls, calls
 

@@ -11,15 +11,15 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.debugging import check_numbers, switches
-from gpufluid.errors import GpufluidError
+from gpufluid.common.debugging import check_numbers, switches
+from gpufluid.common.errors import GpufluidError
+from gpufluid.contract.kernels import side_numbers, unknown_argument
+from gpufluid.description.grid import CellBox
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.hosts_program import HostsProgram, HostsUniform
 from gpufluid.gl.kernel_source import STRIP_UNIT, KernelSource
 from gpufluid.gl.regions import Region, bring_over, count_of, groups_of, regions_of, slices_of
-from gpufluid.grid import CellBox
-from gpufluid.kernels import side_numbers, unknown_argument
 
 if TYPE_CHECKING:
     from gpufluid.gl.device import Device
@@ -69,8 +69,7 @@ class Pass:
     """One kernel on one grid in one stage.
 
     A call names every field and parameter; the field it writes is swapped afterwards. Unknown and missing
-    names raise GpufluidError with the nearest right one. sides: `gpufluid.kernels.side_numbers` of the next
-    call.
+    names raise GpufluidError with the nearest right one. sides: `kernels.side_numbers` of the next call.
     """
 
     def __init__(self, source: KernelSource) -> None:

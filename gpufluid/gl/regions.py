@@ -12,14 +12,14 @@ from functools import partial
 
 import moderngl
 
-from gpufluid.boundaries import Boundaries
+from gpufluid.contract.layout import FlatLayout
+from gpufluid.description.boundaries import Boundaries
+from gpufluid.description.grid import CellBox
 from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.source import Source
-from gpufluid.grid import CellBox
-from gpufluid.layout import FlatLayout
 
 Place = tuple[int, int, int]
 Region = tuple[Place, Place]  # of values: the first, and the one after the last along each axis

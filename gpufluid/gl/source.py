@@ -8,8 +8,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from gpufluid.errors import GpufluidError, ShaderError, one_of
-from gpufluid.files import own_folder
+from gpufluid.common.errors import GpufluidError, ShaderError, one_of
+from gpufluid.common.files import own_folder
 
 _INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"(?:\s+for\s+(\w+))?\s*(?://.*)?$')
 # "0:12(5): error", "0(12) : error", "ERROR: 0:12:", "FRAGMENT:0:12" are the forms drivers use

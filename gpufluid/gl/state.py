@@ -23,8 +23,8 @@ from weakref import WeakKeyDictionary
 
 import moderngl
 
-from gpufluid.debugging import switches
-from gpufluid.errors import GpufluidError
+from gpufluid.common.debugging import switches
+from gpufluid.common.errors import GpufluidError
 from gpufluid.gl import enums
 from gpufluid.gl.calls import Calls, a_context, calls, current_context
 from gpufluid.gl.fences import fences

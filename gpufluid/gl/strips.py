@@ -26,8 +26,11 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.backend import release
-from gpufluid.boundaries import Boundaries
+from gpufluid.contract.backend import release
+from gpufluid.contract.kernels import SIDE_NUMBERS, Variant, side_numbers
+from gpufluid.contract.layout import JOINED_ROWS, STRIP, STRIP_ROWS, FlatLayout
+from gpufluid.description.boundaries import Boundaries
+from gpufluid.description.grid import CellBox, Grid
 from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
@@ -43,9 +46,6 @@ from gpufluid.gl.kernel_source import (
 from gpufluid.gl.late import LateRead
 from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
-from gpufluid.grid import CellBox, Grid
-from gpufluid.kernels import SIDE_NUMBERS, Variant, side_numbers
-from gpufluid.layout import JOINED_ROWS, STRIP, STRIP_ROWS, FlatLayout
 
 HISTORY = 3  # stages whose spans are known
 BOXES = 8  # of sources that a pass takes one by one

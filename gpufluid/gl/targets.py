@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import moderngl
 
-from gpufluid.errors import GpufluidError
+from gpufluid.common.errors import GpufluidError
 from gpufluid.gl import enums
 from gpufluid.gl.calls import Calls, calls
 from gpufluid.gl.messages import take

@@ -9,9 +9,9 @@ from time import perf_counter
 
 import moderngl
 
+from gpufluid.contract.stopwatch import COUNTS, SLACK, UNKNOWN, Delays, Watch
 from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
-from gpufluid.stopwatch import COUNTS, SLACK, UNKNOWN, Delays, Watch
 
 MOST = 2048  # time stamps on their way; no more are asked for then
 

@@ -24,9 +24,12 @@ import moderngl
 import numpy as np
 
 import gpufluid
-from gpufluid.backend import release, released
-from gpufluid.debugging import switches
-from gpufluid.errors import GpufluidError, one_of
+from gpufluid.common.debugging import switches
+from gpufluid.common.errors import GpufluidError, one_of
+from gpufluid.contract.backend import release, released
+from gpufluid.contract.kernels import KERNELS, WALKING, Variant
+from gpufluid.contract.layout import layouts
+from gpufluid.description.grid import Grid
 from gpufluid.gl import enums
 from gpufluid.gl import kept as cache
 from gpufluid.gl.calls import calls, current_context
@@ -49,9 +52,6 @@ from gpufluid.gl.ways import (
     readings,
     stages,
 )
-from gpufluid.grid import Grid
-from gpufluid.kernels import KERNELS, WALKING, Variant
-from gpufluid.layout import layouts
 
 REVISION = 3  # of the trial: another one is tried anew
 CELLS = {True: 48, False: 128}  # a side of the box, in software and on a GPU

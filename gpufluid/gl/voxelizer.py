@@ -13,6 +13,8 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.description.grid import Grid
+from gpufluid.description.mesh import Mesh
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import blend
 from gpufluid.gl.fences import draw_to
@@ -21,8 +23,6 @@ from gpufluid.gl.kernel_source import box_constants
 from gpufluid.gl.mesh_buffers import MeshBuffers
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
-from gpufluid.grid import Grid
-from gpufluid.mesh import Mesh
 
 
 class Voxelizer:

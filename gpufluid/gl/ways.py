@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gpufluid.errors import GpufluidError, one_of
-from gpufluid.kernels import WALKS
+from gpufluid.common.errors import GpufluidError, one_of
+from gpufluid.contract.kernels import WALKS
 
 BACKENDS = ("auto", "compute", "fragment")
 STAGES = ("compute", "fragment")

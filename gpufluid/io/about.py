@@ -6,8 +6,8 @@ from dataclasses import asdict, is_dataclass
 from typing import Any
 
 import gpufluid
-from gpufluid.fluid import Fluid
-from gpufluid.scene import Scene
+from gpufluid.engine.fluid import Fluid
+from gpufluid.scene.scene import Scene
 
 
 def describe(

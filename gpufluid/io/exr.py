@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.errors import GpufluidError, needs
-from gpufluid.files import whole_file
+from gpufluid.common.errors import GpufluidError, needs
+from gpufluid.common.files import whole_file
 from gpufluid.render.camera import View
 
 FAR = 1e10  # m: depth where there is nothing, as Blender writes it; an infinity spreads in filters

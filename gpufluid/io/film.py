@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.checks import finite_number, whole_number
-from gpufluid.errors import GpufluidError, counted, needs, warn
-from gpufluid.files import partial_path, remove_file, replace_file
+from gpufluid.common.checks import finite_number, whole_number
+from gpufluid.common.errors import GpufluidError, counted, needs, warn
+from gpufluid.common.files import partial_path, remove_file, replace_file
+from gpufluid.common.vectors import Number, Size
 from gpufluid.io.background import Background, patience
 from gpufluid.io.images import check_picture
 from gpufluid.io.paths import check_output, output_kind
-from gpufluid.vectors import Number, Size
 
 # ITU-T H.273: primaries and matrix of HD television, transfer of sRGB; and FFmpeg's name for 16 to 235
 BT709, SRGB, LIMITED = 1, 13, 1

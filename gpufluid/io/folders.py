@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gpufluid.checks import whole_number
-from gpufluid.errors import GpufluidError
-from gpufluid.files import REMEDY, open_plain, remove_file, whole_file
+from gpufluid.common.checks import whole_number
+from gpufluid.common.errors import GpufluidError
+from gpufluid.common.files import REMEDY, open_plain, remove_file, whole_file
 from gpufluid.io.paths import check_folder, numbered
 
 Folder = TypeVar("Folder", bound="NumberedFolder")

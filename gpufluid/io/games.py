@@ -12,15 +12,15 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.checks import finite_number, real_array, whole_number
-from gpufluid.errors import GpufluidError, one_of
-from gpufluid.files import check_file
-from gpufluid.fluid import Fluid
-from gpufluid.grid import AXES
+from gpufluid.common.checks import finite_number, real_array, whole_number
+from gpufluid.common.errors import GpufluidError, one_of
+from gpufluid.common.files import check_file
+from gpufluid.common.vectors import Number
+from gpufluid.description.grid import AXES
+from gpufluid.engine.fluid import Fluid
 from gpufluid.io.folders import write_json
 from gpufluid.io.images import check_picture, require_pillow, write_png
 from gpufluid.io.motion import sum_of_densities
-from gpufluid.vectors import Number
 
 LARGEST_SHEET = 16384  # pixels along a side: what game engines and GPUs take at most
 Sheet = TypeVar("Sheet", bound="_Sheet")

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.errors import GpufluidError, needs
-from gpufluid.files import named_file, whole_file
+from gpufluid.common.errors import GpufluidError, needs
+from gpufluid.common.files import named_file, whole_file
 from gpufluid.io.exr import require_openexr, write_exr
 from gpufluid.io.folders import NumberedFolder
 from gpufluid.io.paths import FRAME_PATTERN, KINDS, PICTURES, check_output, output_kind

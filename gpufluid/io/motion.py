@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.checks import finite_number
-from gpufluid.errors import GpufluidError
-from gpufluid.fluid import Fluid
+from gpufluid.common.checks import finite_number
+from gpufluid.common.errors import GpufluidError
+from gpufluid.common.vectors import Floats
+from gpufluid.description.view import Camera, Smoke
+from gpufluid.engine.fluid import Fluid
 from gpufluid.render.camera import View, view_of
 from gpufluid.render.fading import edged, fading_sides, spare_ends
 from gpufluid.render.fading import fade as fade_at
-from gpufluid.vectors import Floats
-from gpufluid.view import Camera, Smoke
 
 LEAST = 1e-3  # opacity of a ray under which a pixel shows no smoke
 HALF = 0.5  # opacity of smoke under which a pixel shows more of a solid behind it

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Literal
 
-from gpufluid.errors import GpufluidError, counted
-from gpufluid.files import REMEDY, check_file, check_parent, named_file, try_folder
+from gpufluid.common.errors import GpufluidError, counted
+from gpufluid.common.files import REMEDY, check_file, check_parent, named_file, try_folder
 
 Kind = Literal["film", "picture", "folder"]
 

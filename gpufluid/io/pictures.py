@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.errors import GpufluidError, one_of, short
-from gpufluid.files import check_file, named_file
+from gpufluid.common.errors import GpufluidError, one_of, short
+from gpufluid.common.files import check_file, named_file
+from gpufluid.common.vectors import Floats
 from gpufluid.io.background import apart
 from gpufluid.io.exr import write_exr
 from gpufluid.io.images import write_png
-from gpufluid.vectors import Floats
 
 if TYPE_CHECKING:
     import moderngl

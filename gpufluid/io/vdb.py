@@ -22,9 +22,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.errors import GpufluidError
-from gpufluid.files import whole_file
-from gpufluid.grid import LARGEST_HALF
+from gpufluid.common.errors import GpufluidError
+from gpufluid.common.files import whole_file
+from gpufluid.description.grid import LARGEST_HALF
 
 MAGIC, VERSION, LIBRARY = 0x56444220, 224, (10, 0)
 ZIPPED_ACTIVE = 3  # COMPRESS_ZIP | COMPRESS_ACTIVE_MASK

@@ -15,17 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gpufluid
-from gpufluid.checks import finite_number, flag
-from gpufluid.errors import GpufluidError, one_of
-from gpufluid.files import REMEDY, check_file, named_file, whole_file
-from gpufluid.fluid import Fluid
-from gpufluid.grid import LARGEST_HALF
+from gpufluid.common.checks import finite_number, flag
+from gpufluid.common.errors import GpufluidError, one_of
+from gpufluid.common.files import REMEDY, check_file, named_file, whole_file
+from gpufluid.description.grid import LARGEST_HALF
+from gpufluid.engine.fluid import Fluid
 from gpufluid.io.background import Background
 from gpufluid.io.folders import NumberedFolder
 from gpufluid.io.vdb import SIZE, VdbGrid, write_vdb
 from gpufluid.io.vti import write_vti
+from gpufluid.numerics.saved import HALVED
 from gpufluid.reference.arrays import center_velocity
-from gpufluid.saved import HALVED
 
 FIELDS = (
     *("density", "temperature", "fuel", "flame", "color", "velocity"),

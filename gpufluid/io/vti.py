@@ -13,8 +13,8 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.errors import GpufluidError
-from gpufluid.files import whole_file
+from gpufluid.common.errors import GpufluidError
+from gpufluid.common.files import whole_file
 
 BLOCK = 1 << 20  # bytes deflated at once
 TYPES = {"float32": "Float32", "float64": "Float64", "uint8": "UInt8"}

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.boundaries import Inflow, Open, Side
-from gpufluid.grid import LARGEST_HALF, Grid
-from gpufluid.kernels import Variant
+from gpufluid.contract.kernels import Variant
+from gpufluid.description.boundaries import Inflow, Open, Side
+from gpufluid.description.grid import LARGEST_HALF, Grid
 from gpufluid.reference.arrays import Array, Places, center_velocity, centers_of, face_count, faces_of
 from gpufluid.reference.sampling import (
     EITHER,

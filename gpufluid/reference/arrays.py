@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.grid import Grid
-from gpufluid.kernels import Variant
+from gpufluid.contract.kernels import Variant
+from gpufluid.description.grid import Grid
 
 Array = NDArray[np.float64]
 Places = tuple[Array, Array, Array]  # x, y and z of places, or of vectors there

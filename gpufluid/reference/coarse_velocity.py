@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.grid import Grid
-from gpufluid.kernels import Variant
+from gpufluid.contract.kernels import Variant
+from gpufluid.description.grid import Grid
 from gpufluid.reference.arrays import Array, cells_beside, face_count, faces_of, on_faces
 from gpufluid.reference.diffusion import velocity_beside
 from gpufluid.reference.multigrid import sum_of_eight, sum_pairs

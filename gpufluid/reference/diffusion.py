@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gpufluid.grid import Grid
-from gpufluid.kernels import Variant
+from gpufluid.contract.kernels import Variant
+from gpufluid.description.grid import Grid
 from gpufluid.reference.arrays import Array, cells_beside, face_count, faces_of, periods_of, shifted
 from gpufluid.reference.solids import heat_beside
 from gpufluid.reference.walls import constrained

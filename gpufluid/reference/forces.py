@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gpufluid.grid import Grid
-from gpufluid.kernels import Variant
+from gpufluid.contract.kernels import Variant
+from gpufluid.description.grid import Grid
+from gpufluid.description.user_forces import VORTEX, WIND
 from gpufluid.reference.arrays import (
     Array,
     boxes_off,
@@ -19,7 +20,6 @@ from gpufluid.reference.arrays import (
     slope_along,
 )
 from gpufluid.reference.walls import cells_round_faces, constrained
-from gpufluid.user_forces import VORTEX, WIND
 
 CONFINEMENT_FLOOR = 1e-5  # of the vorticity, as in confinement.glsl
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.grid import Grid
-from gpufluid.kernels import Variant
+from gpufluid.contract.kernels import Variant
+from gpufluid.description.grid import Grid
 from gpufluid.reference.arrays import Array
 
 Complex = NDArray[np.complex128]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.grid import Grid
-from gpufluid.kernels import Variant
-from gpufluid.layout import LANES
+from gpufluid.contract.kernels import Variant
+from gpufluid.contract.layout import LANES
+from gpufluid.description.grid import Grid
 from gpufluid.reference.arrays import Array, rolled
 from gpufluid.reference.pressure import of_colour, pressure_operator, red_black, residual, stacked
 from gpufluid.reference.reductions import balance, dot_rows

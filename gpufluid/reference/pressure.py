@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.checks import locked
-from gpufluid.grid import Grid
-from gpufluid.kernels import Variant
-from gpufluid.layout import LANES
+from gpufluid.common.checks import locked
+from gpufluid.contract.kernels import Variant
+from gpufluid.contract.layout import LANES
+from gpufluid.description.grid import Grid
 from gpufluid.reference.arrays import Array, cells_beside, face_count, high_faces, low_faces, rolled
 from gpufluid.reference.walls import constrained, open_bits, open_masks
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpufluid.grid import Grid
-from gpufluid.kernels import Variant
-from gpufluid.layout import BLOCK
+from gpufluid.contract.kernels import Variant
+from gpufluid.contract.layout import BLOCK
+from gpufluid.description.grid import Grid
 from gpufluid.reference.arrays import Array
 from gpufluid.reference.pressure import pressure_operator
 from gpufluid.reference.walls import open_bits

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.grid import Grid
-from gpufluid.kernels import PATH, Variant
+from gpufluid.contract.kernels import PATH, Variant
+from gpufluid.description.grid import Grid
 from gpufluid.reference.arrays import Array, Places, centers_of, face_count, on_faces, periods_of
 
 SOLID_FLOOR = 0.05  # share of fluid round a sample, as in cell_sample.glsl

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.grid import Grid
-from gpufluid.kernels import Variant
+from gpufluid.contract.kernels import Variant
+from gpufluid.description.grid import Grid
 from gpufluid.reference.advection import with_entering
 from gpufluid.reference.arrays import Array, centers_of, face_count, on_faces
 from gpufluid.reference.walls import constrained

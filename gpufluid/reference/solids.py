@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.grid import Grid
-from gpufluid.kernels import Variant
-from gpufluid.layout import of_octets
+from gpufluid.contract.kernels import Variant
+from gpufluid.contract.layout import of_octets
+from gpufluid.description.grid import Grid
+from gpufluid.description.shapes import MESH
+from gpufluid.description.voxels import beyond_squared
 from gpufluid.reference.arrays import Array, cells_beside, centers_of
-from gpufluid.shapes import MESH
-from gpufluid.voxels import beyond_squared
 
 
 def _places(grid: Grid) -> Array:

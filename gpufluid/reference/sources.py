@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.grid import Grid
-from gpufluid.kernels import EMITTER_ROWS, Variant
+from gpufluid.contract.kernels import EMITTER_ROWS, Variant
+from gpufluid.description.grid import Grid
+from gpufluid.description.shapes import HALF_SPACE, ROUND
+from gpufluid.description.voxels import beyond_squared, cover
 from gpufluid.reference.arrays import Array, boxes_off, centers_of, face_places, on_faces
 from gpufluid.reference.walls import cells_round_faces, constrained
-from gpufluid.shapes import HALF_SPACE, ROUND
-from gpufluid.voxels import beyond_squared, cover
 
 NEARLY = 0.03125  # of an emitter's share, as in emitter.glsl
 

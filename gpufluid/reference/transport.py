@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpufluid.boundaries import Wall
-from gpufluid.grid import Grid
-from gpufluid.kernels import Variant
+from gpufluid.contract.kernels import Variant
+from gpufluid.description.boundaries import Wall
+from gpufluid.description.grid import Grid
 from gpufluid.reference.advection import brought, faded
 from gpufluid.reference.arrays import Array, cells_beside, high_faces, low_faces
 from gpufluid.reference.reductions import largest_of_blocks

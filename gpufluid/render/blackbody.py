@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpufluid.vectors import Floats
+from gpufluid.common.vectors import Floats
 
 COLDEST, HOTTEST = 700.0, 4000.0  # K, of the table
 TABLE = 2048  # temperatures in it

@@ -14,11 +14,11 @@ import moderngl
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.errors import GpufluidError, one_of
+from gpufluid.common.errors import GpufluidError, one_of
+from gpufluid.common.vectors import Floats
+from gpufluid.description.grid import Grid
+from gpufluid.description.view import Camera
 from gpufluid.gl.state import guard_of
-from gpufluid.grid import Grid
-from gpufluid.vectors import Floats
-from gpufluid.view import Camera
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # where it is compiled for the first time: of escapes in its texts

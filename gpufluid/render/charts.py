@@ -7,8 +7,10 @@ from typing import Any, ClassVar
 import moderngl
 import numpy as np
 
-from gpufluid.backend import release
-from gpufluid.flow_views import FlowView, SliceView
+from gpufluid.common.rules import check_fields
+from gpufluid.common.vectors import Pair
+from gpufluid.contract.backend import release
+from gpufluid.description.flow_views import FlowView, SliceView
 from gpufluid.gl.field import Field
 from gpufluid.render.camera import View
 from gpufluid.render.colormaps import ColorMaps
@@ -16,8 +18,6 @@ from gpufluid.render.ink import Ink
 from gpufluid.render.ink import legend as draw_legend
 from gpufluid.render.quantities import QUANTITIES, QuantityOverlay, Range
 from gpufluid.render.subject import FlowLike
-from gpufluid.rules import check_fields
-from gpufluid.vectors import Pair
 
 KEY = np.array([-0.45, 0.65, 0.62])  # where the light of a view stands: right, up, towards the viewer
 

@@ -14,10 +14,10 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.backend import release
-from gpufluid.errors import one_of
+from gpufluid.common.errors import one_of
+from gpufluid.common.vectors import Floats
+from gpufluid.contract.backend import release
 from gpufluid.gl.device import Device
-from gpufluid.vectors import Floats
 
 COLORS = 256
 VIRIDIS = "440154 482878 3e4989 31688e 26828e 1f9e89 35b779 6ece58 b5de2b fde725"

@@ -10,13 +10,13 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.common.vectors import Floats, Vector
+from gpufluid.description.mesh import Mesh
 from gpufluid.gl.passes import give
-from gpufluid.mesh import Mesh
 from gpufluid.render.camera import View, cells_of, clip_of_cells
 from gpufluid.render.painter import eye_uniforms
 from gpufluid.render.solid_meshes import Placed, SolidMeshes, cans
 from gpufluid.render.subject import FluidLike
-from gpufluid.vectors import Floats, Vector
 
 # for what looks small: times that the triangles of an icosahedron are halved, and sides of a cylinder
 COARSER, SIDES = (2, 3), (16, 32, 64)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import moderngl
 import numpy as np
 
-from gpufluid.backend import release
+from gpufluid.contract.backend import release
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import Canvas
 from gpufluid.gl.fences import clear, draw_to

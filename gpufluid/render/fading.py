@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from gpufluid.common.vectors import Floats, Triple
+from gpufluid.description.view import Smoke
 from gpufluid.render.subject import FluidLike
-from gpufluid.vectors import Floats, Triple
-from gpufluid.view import Smoke
 
 
 def fading_sides(fluid: FluidLike, smoke: Smoke) -> int:

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 import moderngl
 import numpy as np
 
-from gpufluid.backend import release
+from gpufluid.contract.backend import release
+from gpufluid.contract.layout import FlatLayout
+from gpufluid.description.grid import Grid
+from gpufluid.description.view import Fire, Smoke
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import Canvas
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field, PartedField
 from gpufluid.gl.passes import give
-from gpufluid.grid import Grid
-from gpufluid.layout import FlatLayout
 from gpufluid.render.blackbody import COLDEST, GLOWS_FROM, HOTTEST, TABLE, fire_table
 from gpufluid.render.fading import fading
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import FIRE_TABLE, PICTURE, Program, bind, matter, volume_program
-from gpufluid.view import Fire, Smoke
 
 BLOCKS = 8  # along the longest axis; each is one light
 # macros of a shader that knows how hot gas glows

@@ -8,16 +8,16 @@ from itertools import product
 import moderngl
 import numpy as np
 
+from gpufluid.common.vectors import Floats
+from gpufluid.description.grid import Grid
 from gpufluid.gl.device import Device
 from gpufluid.gl.passes import give
-from gpufluid.grid import Grid
 from gpufluid.render.camera import View, cells_of, middle_of
 from gpufluid.render.drawn_solids import Part, Size, part_round
 from gpufluid.render.frame_targets import FrameTargets, only
 from gpufluid.render.light_frame import LightFrame
 from gpufluid.render.solid_meshes import CORNERS
 from gpufluid.render.volume_source import SUN
-from gpufluid.vectors import Floats
 
 ASIDE = 1.25  # cells round the box and solids that their shadows may reach further, since they are filtered
 FLOOR = (0.060, 0.058, 0.060)  # its albedo

@@ -14,6 +14,7 @@ from itertools import accumulate
 import moderngl
 import numpy as np
 
+from gpufluid.common.vectors import Vector
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import blend, let_go
 from gpufluid.gl.passes import give
@@ -24,7 +25,6 @@ from gpufluid.render.painter import eye_uniforms, ray_uniforms
 from gpufluid.render.solid_meshes import Placed
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import BEHIND, MATERIALS, SURFACES
-from gpufluid.vectors import Vector
 
 MANY = 1 << 24  # more solids than there are
 WIDE = 256  # texels of a row of materials

@@ -18,16 +18,18 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.backend import release
-from gpufluid.checks import check_size, color_triple, finite_number
-from gpufluid.errors import GpufluidError, named, one_of
+from gpufluid.common.checks import check_size, color_triple, finite_number
+from gpufluid.common.errors import GpufluidError, named, one_of
+from gpufluid.common.vectors import Number, Real, Size, Vector
+from gpufluid.contract.backend import release
+from gpufluid.description.obstacles import Obstacle
+from gpufluid.description.view import EXPOSURE, Background, Look, Picture, checked_background
 from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
 from gpufluid.gl.drawing import first_color_alone, top_first
 from gpufluid.gl.hosts import check_target
 from gpufluid.gl.state import Guest, own_depths
 from gpufluid.gl.targets import drawable
-from gpufluid.obstacles import Obstacle
 from gpufluid.render.camera import View, middle_of, view_of
 from gpufluid.render.drawn_solids import DrawnSolids, Part
 from gpufluid.render.frame_targets import CLEAR, FrameTargets
@@ -40,8 +42,6 @@ from gpufluid.render.solid_travel import draw_travel
 from gpufluid.render.subject import SceneLike
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import DEPTH
-from gpufluid.vectors import Number, Real, Size, Vector
-from gpufluid.view import EXPOSURE, Background, Look, Picture, checked_background
 
 PAINT = (0.46, 0.115, 0.05)  # albedo of solids: terracotta
 # what can be set at any time, and what says that it can be

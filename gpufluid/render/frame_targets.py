@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 import moderngl
 import numpy as np
 
-from gpufluid.errors import GpufluidError
+from gpufluid.common.errors import GpufluidError
+from gpufluid.description.grid import LARGEST_HALF
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.fences import clear, copy, draw_to
-from gpufluid.grid import LARGEST_HALF
 from gpufluid.render.drawn_solids import Part, Size
 
 WHOLE, CLEAR = range(2)  # copies of the picture: as it is, and before the smoke

@@ -9,19 +9,19 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.backend import release
-from gpufluid.errors import GpufluidError, named
-from gpufluid.flow_views import GlyphsView
+from gpufluid.common.errors import GpufluidError, named
+from gpufluid.common.vectors import Pair
+from gpufluid.contract.backend import release
+from gpufluid.description.flow_views import GlyphsView
+from gpufluid.description.grid import AXES
 from gpufluid.gl.drawing import Canvas
 from gpufluid.gl.passes import give
-from gpufluid.grid import AXES
 from gpufluid.render.camera import clip_of_cells
 from gpufluid.render.charts import Chart, lighting
 from gpufluid.render.overlay import InScene, Shot
 from gpufluid.render.painter import eye_uniforms
 from gpufluid.render.quantities import fields_of
 from gpufluid.render.subject import FlowLike
-from gpufluid.vectors import Pair
 
 MOST_ARROWS = 1 << 18
 SIDES = 12  # of an arrow, round it

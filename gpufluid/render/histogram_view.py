@@ -8,9 +8,10 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.backend import release
-from gpufluid.checks import flag, whole_number
-from gpufluid.errors import GpufluidError, named
+from gpufluid.common.checks import flag, whole_number
+from gpufluid.common.errors import GpufluidError, named
+from gpufluid.common.vectors import Pair
+from gpufluid.contract.backend import release
 from gpufluid.gl.drawing import Canvas, blend, first_color_alone
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
@@ -21,7 +22,6 @@ from gpufluid.render.colormaps import colormap
 from gpufluid.render.ink import PALE, PAPER, WHITE, as_color, text_size
 from gpufluid.render.quantities import QUANTITIES, number_text, ticks
 from gpufluid.render.subject import FlowLike
-from gpufluid.vectors import Pair
 
 MOST_BINS = 512
 MOST_COUNTED = 1 << 24  # cells of a draw: a single float, to which one is added for each, counts no further

@@ -6,7 +6,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.backend import release
+from gpufluid.contract.backend import release
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import blend
 from gpufluid.gl.fences import draw_to

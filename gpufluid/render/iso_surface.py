@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import moderngl
 
-from gpufluid.errors import named
-from gpufluid.flow_views import IsoSurfaceView
+from gpufluid.common.errors import named
+from gpufluid.common.rules import check_fields
+from gpufluid.common.vectors import Vector
+from gpufluid.description.flow_views import IsoSurfaceView
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.render.charts import lighting
 from gpufluid.render.overlay import InScene, Shot, rays_in_cells
 from gpufluid.render.quantities import QuantityOverlay
 from gpufluid.render.subject import FlowLike
-from gpufluid.rules import check_fields
-from gpufluid.vectors import Vector
 
 STRIDE = 0.5  # cells of the march
 SMOOTHINGS = 3  # of a solid, whose voxels are steps

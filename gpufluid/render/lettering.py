@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.vectors import Floats
+from gpufluid.common.vectors import Floats
 
 CAP = 6.0  # units
 REACH = 1.5  # units from a stroke that the texture tells

@@ -16,9 +16,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.errors import GpufluidError
-from gpufluid.grid import Grid
-from gpufluid.vectors import Floats, Vector
+from gpufluid.common.errors import GpufluidError
+from gpufluid.common.vectors import Floats, Vector
+from gpufluid.description.grid import Grid
 
 MARGIN = 4  # columns of a tile beyond those of the box: one round the box, and room for the shear's fraction
 LANES = 4  # layers in a tile, one in each channel of its texels

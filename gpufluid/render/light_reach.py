@@ -13,12 +13,12 @@ from typing import Any, Protocol
 import moderngl
 import numpy as np
 
-from gpufluid.backend import release
+from gpufluid.contract.backend import release
+from gpufluid.description.grid import Grid
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.drawing import Canvas, let_go
 from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.passes import give, give_once
-from gpufluid.grid import Grid
 from gpufluid.render.light_frame import LANES, ONE, LightFrame
 from gpufluid.render.occupancy import NOWHERE, Occupancy
 from gpufluid.render.volume_source import PICTURE, SKY

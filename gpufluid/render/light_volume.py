@@ -22,14 +22,16 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.backend import release
-from gpufluid.errors import one_of
+from gpufluid.common.errors import one_of
+from gpufluid.common.vectors import Vector
+from gpufluid.contract.backend import release
+from gpufluid.contract.layout import FlatLayout
+from gpufluid.description.grid import Grid
+from gpufluid.description.view import Smoke
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.drawing import blend, let_go
 from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.passes import give, give_once
-from gpufluid.grid import Grid
-from gpufluid.layout import FlatLayout
 from gpufluid.render.fading import fading
 from gpufluid.render.light_frame import LANES, LightFrame
 from gpufluid.render.light_reach import AXES, BEFORE, GROUPED, REACH, LightReach, ReachPart, packed
@@ -44,8 +46,6 @@ from gpufluid.render.volume_source import (
     volume_program,
     walking_program,
 )
-from gpufluid.vectors import Vector
-from gpufluid.view import Smoke
 
 ATTENUATIONS = ("exponential", "harris")
 RECTS, LASTS = GLOW, SUN  # texture units: where light is walked nobody reads those

@@ -8,7 +8,8 @@ from typing import Any
 
 import moderngl
 
-from gpufluid.backend import release
+from gpufluid.contract.backend import release
+from gpufluid.description.view import Look
 from gpufluid.gl import enums
 from gpufluid.gl.calls import calls
 from gpufluid.gl.device import Device
@@ -23,7 +24,6 @@ from gpufluid.render.other_lights import OtherLights
 from gpufluid.render.shadow_map import MOST_TILES, ShadowMap
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import SKY, SUN, Program, bind, cells_program, matter, volume_program
-from gpufluid.view import Look
 
 AnyProgram = moderngl.Program | moderngl.ComputeShader | HostsProgram
 SKY_SCALE = 0.5  # light cells per cell of the light from all round

@@ -10,13 +10,13 @@ from __future__ import annotations
 import moderngl
 import numpy as np
 
-from gpufluid.backend import release
+from gpufluid.contract.backend import release
+from gpufluid.contract.layout import FlatLayout
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
-from gpufluid.layout import FlatLayout
 from gpufluid.render.painter import Painter, Sight
 from gpufluid.render.slabs import Rows, box_of, view_cuts, view_shifts
 from gpufluid.render.subject import lag

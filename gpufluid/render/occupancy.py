@@ -18,7 +18,10 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from gpufluid.backend import release
+from gpufluid.contract.backend import release
+from gpufluid.contract.layout import FlatLayout
+from gpufluid.description.grid import Grid
+from gpufluid.description.view import Fire, Look
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import Canvas, blend
 from gpufluid.gl.fences import clear, draw_to
@@ -27,8 +30,6 @@ from gpufluid.gl.kernel_source import box_constants, field_reader
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.strips import Strips
-from gpufluid.grid import Grid
-from gpufluid.layout import FlatLayout
 from gpufluid.render.blackbody import GLOWS_FROM
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import (
@@ -42,7 +43,6 @@ from gpufluid.render.volume_source import (
     volume_program,
     write_cells,
 )
-from gpufluid.view import Fire, Look
 
 ROW, STACKED = 8, 4  # cells in a row, and rows above each other in a texel
 BLOCKS = 8  # along the longest side, about: what each costs a vertex shader is the same, however large

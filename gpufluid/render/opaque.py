@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import moderngl
 import numpy as np
 
+from gpufluid.common.vectors import Floats, Vector
+from gpufluid.description.view import Background, Plate
 from gpufluid.gl.drawing import blend
 from gpufluid.gl.fences import clear, copy
 from gpufluid.gl.passes import give
@@ -23,8 +25,6 @@ from gpufluid.render.shadow_map import ShadowMap
 from gpufluid.render.subject import FluidLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import DEPTH, SURFACES
-from gpufluid.vectors import Floats, Vector
-from gpufluid.view import Background, Plate
 
 Boxes = Sequence[tuple[FluidLike, VolumeRenderer]]  # the fluids of a scene, and what draws the smoke of each
 Drawn = tuple[moderngl.Framebuffer, Part]  # a part of the picture, and into what it is drawn

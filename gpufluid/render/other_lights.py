@@ -11,18 +11,18 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.common.vectors import Floats, Vector
+from gpufluid.contract.layout import FlatLayout
+from gpufluid.description.grid import Grid
+from gpufluid.description.view import Light, PointLight, Smoke, SpotLight
 from gpufluid.gl.device import Device
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
-from gpufluid.grid import Grid
-from gpufluid.layout import FlatLayout
 from gpufluid.render.fading import fading
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import Program, bind, matter, volume_program
-from gpufluid.vectors import Floats, Vector
-from gpufluid.view import Light, PointLight, Smoke, SpotLight
 
 SHARP = 1e-3  # of the cone, over which its edge fades at least
 

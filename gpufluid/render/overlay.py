@@ -20,9 +20,12 @@ from typing import Any
 import moderngl
 from numpy.typing import ArrayLike
 
-from gpufluid.backend import release
-from gpufluid.checks import finite_number, flag
-from gpufluid.errors import GpufluidError
+from gpufluid.common.checks import finite_number, flag
+from gpufluid.common.errors import GpufluidError
+from gpufluid.contract.backend import release
+from gpufluid.contract.kernels import Variant, side_numbers
+from gpufluid.description.grid import Grid
+from gpufluid.description.view import Camera
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import OverTarget, blend, first_color_alone, hangs_in
 from gpufluid.gl.fences import clear, draw_to
@@ -33,13 +36,10 @@ from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest
 from gpufluid.gl.targets import depth_of, drawable, hang_depth, is_hosts, samples_of, size_of
-from gpufluid.grid import Grid
-from gpufluid.kernels import Variant, side_numbers
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
 from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.subject import FlowLike, check_context
 from gpufluid.render.volume import VolumeRenderer
-from gpufluid.view import Camera
 
 CameraLike = Camera | tuple[ArrayLike, ArrayLike]
 KINDS = {

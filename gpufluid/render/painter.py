@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import moderngl
 import numpy as np
 
-from gpufluid.backend import release
+from gpufluid.contract.backend import release
+from gpufluid.contract.layout import FlatLayout
+from gpufluid.description.view import MOST_SLICES
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import blend
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
-from gpufluid.layout import FlatLayout
 from gpufluid.render.camera import View
 from gpufluid.render.firelight import SeenFire
 from gpufluid.render.noise import noise_texture
@@ -23,7 +24,6 @@ from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.slabs import Cuts, Rows
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import DEPTH, NOISE, Program, bind, volume_program
-from gpufluid.view import MOST_SLICES
 
 THICK = 1.25  # cells, from which on slabs are spread by noise
 LIMIT = MOST_SLICES  # in a box that has moved on one more is begun

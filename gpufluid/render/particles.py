@@ -9,9 +9,11 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.backend import release
-from gpufluid.errors import GpufluidError, each_once, named, several
-from gpufluid.flow_views import ParticleSource, ParticlesView, SolidShape, check_response
+from gpufluid.common.errors import GpufluidError, each_once, named, several
+from gpufluid.common.vectors import Pair
+from gpufluid.contract.backend import release
+from gpufluid.description.flow_views import ParticleSource, ParticlesView, SolidShape, check_response
+from gpufluid.description.sources import Emitter
 from gpufluid.gl.drawing import Canvas, let_go
 from gpufluid.gl.fences import clear
 from gpufluid.gl.passes import give
@@ -21,8 +23,6 @@ from gpufluid.render.overlay import CameraLike, KeepsPlaces, Shot
 from gpufluid.render.quantities import fields_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.render.volume import VolumeRenderer
-from gpufluid.sources import Emitter
-from gpufluid.vectors import Pair
 
 WIDTH = 512  # particles in a row of their texture
 NONE_BORN = -1  # in the place of a source's kind

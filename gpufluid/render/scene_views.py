@@ -10,16 +10,16 @@ from typing import Any
 import moderngl
 
 import gpufluid
-from gpufluid.backend import release
-from gpufluid.errors import GpufluidError
-from gpufluid.flow_views import FlowView, Seeds
+from gpufluid.common.errors import GpufluidError
+from gpufluid.contract.backend import release
+from gpufluid.description.flow_views import FlowView, Seeds
+from gpufluid.description.view import Camera
 from gpufluid.render.camera import middle_of, view_of
 from gpufluid.render.charts import Chart
 from gpufluid.render.particles import Particles
 from gpufluid.render.quantities import QUANTITIES
 from gpufluid.render.subject import FlowLike
 from gpufluid.render.volume import VolumeRenderer
-from gpufluid.view import Camera
 
 
 @dataclass

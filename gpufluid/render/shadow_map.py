@@ -15,19 +15,19 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.common.vectors import Floats
+from gpufluid.description.grid import Grid
+from gpufluid.description.view import Light, PointLight
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
-from gpufluid.grid import Grid
 from gpufluid.render.camera import cells_of
 from gpufluid.render.drawn_solids import DrawnSolids, Size, hidden_sides
 from gpufluid.render.shadow_tiles import PARTS, Tile, from_afar, from_place
 from gpufluid.render.solid_meshes import Placed
 from gpufluid.render.volume_source import SHADOWS, Program
-from gpufluid.vectors import Floats
-from gpufluid.view import Light, PointLight
 
 SIDES = 1536, 3072  # texels of a whole tile, in software and on a GPU
 PIXELS = 0.35  # of the picture, that a texel is at least: finer ones show nothing

@@ -12,10 +12,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.checks import locked
-from gpufluid.grid import Grid
+from gpufluid.common.checks import locked
+from gpufluid.common.vectors import Floats
+from gpufluid.description.grid import Grid
 from gpufluid.render.camera import Rays, middle_of
-from gpufluid.vectors import Floats
 
 FEWEST, MOST = 32, 160  # slabs across the view chosen by default, at full quality
 LEAST_LEAD = 1e-6  # share of a slab: less of the first one is none

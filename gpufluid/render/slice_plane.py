@@ -7,16 +7,16 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from gpufluid.errors import named
+from gpufluid.common.errors import named
+from gpufluid.common.vectors import Floats, Pair, Vector
+from gpufluid.description.grid import AXES
+from gpufluid.description.shapes import direction
 from gpufluid.gl.passes import give
-from gpufluid.grid import AXES
 from gpufluid.render.camera import cells_of, clip_of_cells, middle_of
 from gpufluid.render.charts import Chart
 from gpufluid.render.overlay import InScene, Shot
 from gpufluid.render.quantities import fields_of
 from gpufluid.render.subject import FlowLike
-from gpufluid.shapes import direction
-from gpufluid.vectors import Floats, Pair, Vector
 
 
 @named

@@ -10,14 +10,14 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.common.vectors import Floats, Triple, Vector
+from gpufluid.description.grid import Grid
+from gpufluid.description.mesh import Mesh
+from gpufluid.description.obstacles import Shape
+from gpufluid.description.periodic import HERE, held, moved, periods
+from gpufluid.description.shapes import Box, Capsule, Cylinder, Plane, Sphere, placed_points
 from gpufluid.gl.mesh_buffers import MeshBuffers
-from gpufluid.grid import Grid
-from gpufluid.mesh import Mesh
-from gpufluid.obstacles import Shape
-from gpufluid.periodic import HERE, held, moved, periods
 from gpufluid.render.subject import FluidLike, ObstacleLike
-from gpufluid.shapes import Box, Capsule, Cylinder, Plane, Sphere, placed_points
-from gpufluid.vectors import Floats, Triple, Vector
 
 CORNERS = np.array(list(product((True, False), repeat=3)))  # of a box, by axis: whether the low one
 

@@ -9,19 +9,19 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.common.vectors import Floats
+from gpufluid.description.mesh import Mesh
+from gpufluid.description.obstacles import Shape
+from gpufluid.description.periodic import came_from
+from gpufluid.description.shapes import Plane, placed_points
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.passes import give
-from gpufluid.mesh import Mesh
-from gpufluid.obstacles import Shape
-from gpufluid.periodic import came_from
 from gpufluid.render.camera import View
 from gpufluid.render.drawn_solids import DrawnSolids, Size
 from gpufluid.render.subject import FluidLike, ObstacleLike
 from gpufluid.render.volume_source import DEPTH
-from gpufluid.shapes import Plane, placed_points
-from gpufluid.vectors import Floats
 
 Triangles = tuple[Floats, Floats, NDArray[np.int32]]  # places and ways of vertices, [v, 3], m, and [t, 3]
 

@@ -9,9 +9,11 @@ import moderngl
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufluid.checks import finite_triple, flag, whole_number
-from gpufluid.errors import GpufluidError, counted, named
-from gpufluid.flow_views import Seeds, StreakLinesView, StreamlinesView, check_seeds
+from gpufluid.common.checks import finite_triple, flag, whole_number
+from gpufluid.common.errors import GpufluidError, counted, named
+from gpufluid.common.vectors import Counts, Floats, Pair, Vector
+from gpufluid.description.flow_views import Seeds, StreakLinesView, StreamlinesView, check_seeds
+from gpufluid.description.shapes import placed_points
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.field import Field
@@ -21,8 +23,6 @@ from gpufluid.render.charts import Chart
 from gpufluid.render.overlay import InScene, KeepsPlaces, Shot
 from gpufluid.render.quantities import fields_of
 from gpufluid.render.subject import FlowLike
-from gpufluid.shapes import placed_points
-from gpufluid.vectors import Counts, Floats, Pair, Vector
 
 STILL = 1e-6  # share of the fastest speed of the range below which a streamline ends
 LONGEST = 4.0  # cells between points of a streak line that are still joined, where the flow tears it apart

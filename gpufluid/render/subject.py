@@ -1,7 +1,8 @@
 """What the view knows of a fluid and of a scene: their public attributes, and no more.
 
 Where an `Obstacle` is named beside its protocol, and where a scene's number or list is Any, it is for pyright
-and VS Code: they do not see that fields which are read as floats and lists (`gpufluid.vectors`) are such.
+and VS Code: they do not see that fields which are read as floats and lists (`gpufluid.common.vectors`) are
+such.
 """
 
 from __future__ import annotations
@@ -13,16 +14,16 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.boundaries import Boundaries
-from gpufluid.errors import GpufluidError
+from gpufluid.common.errors import GpufluidError
+from gpufluid.common.vectors import Triple, Vector
+from gpufluid.contract.layout import FlatLayout
+from gpufluid.description.boundaries import Boundaries
+from gpufluid.description.grid import Grid
+from gpufluid.description.obstacles import Obstacle, Shape
+from gpufluid.description.view import Camera, Fire, Light, Smoke
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.gl.state import another
-from gpufluid.grid import Grid
-from gpufluid.layout import FlatLayout
-from gpufluid.obstacles import Obstacle, Shape
-from gpufluid.vectors import Triple, Vector
-from gpufluid.view import Camera, Fire, Light, Smoke
 
 
 class ObstacleLike(Protocol):

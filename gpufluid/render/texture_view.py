@@ -5,7 +5,8 @@ from __future__ import annotations
 import moderngl
 import numpy as np
 
-from gpufluid.errors import GpufluidError, named
+from gpufluid.common.errors import GpufluidError, named
+from gpufluid.common.vectors import Pair
 from gpufluid.gl.drawing import first_color_alone
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
@@ -14,7 +15,6 @@ from gpufluid.gl.targets import drawable
 from gpufluid.render.charts import Chart
 from gpufluid.render.ink import PAPER, text_size
 from gpufluid.render.subject import FlowLike
-from gpufluid.vectors import Pair
 
 MARGIN = 0.02  # of the viewport's height, round what is shown
 # where numbers are stored: the fluid's field, and the channel there

@@ -25,9 +25,12 @@ import moderngl
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpufluid.backend import release
-from gpufluid.checks import finite_number, flag
-from gpufluid.errors import GpufluidError, named, one_of
+from gpufluid.common.checks import finite_number, flag
+from gpufluid.common.errors import GpufluidError, named, one_of
+from gpufluid.common.vectors import Number
+from gpufluid.contract.backend import release
+from gpufluid.description.grid import Grid
+from gpufluid.description.view import Camera, Fire, Light, Look, PointLight, Smoke, check_drawing
 from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import OverTarget, blend, first_color_alone, hangs_in
@@ -37,7 +40,6 @@ from gpufluid.gl.hosts import check_depth, check_target, hosts_program
 from gpufluid.gl.passes import give
 from gpufluid.gl.state import Guest, binding, keeping, lent
 from gpufluid.gl.targets import drawable
-from gpufluid.grid import Grid
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
 from gpufluid.render.fading import fading
 from gpufluid.render.firelight import FIRE, SeenFire
@@ -63,8 +65,6 @@ from gpufluid.render.volume_source import (
     volume_program,
     write_cells,
 )
-from gpufluid.vectors import Number
-from gpufluid.view import Camera, Fire, Light, Look, PointLight, Smoke, check_drawing
 
 JITTER = 0.4  # share of a thick slab over which noise spreads its ends, and hides them
 SINGLE = 0.25  # of the radiance of a white surface: light scattered once, alike all round (pi / 4 pi)

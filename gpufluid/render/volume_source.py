@@ -8,14 +8,14 @@ from typing import Any
 
 import moderngl
 
+from gpufluid.contract.kernels import Variant
+from gpufluid.contract.layout import FlatLayout
 from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants, field_reader
 from gpufluid.gl.source import Source
-from gpufluid.kernels import Variant
-from gpufluid.layout import FlatLayout
 from gpufluid.render.subject import FluidLike
 
 # texture units

@@ -5,8 +5,10 @@ from __future__ import annotations
 import moderngl
 import numpy as np
 
-from gpufluid.errors import named, one_of
-from gpufluid.flow_views import VoxelsView
+from gpufluid.common.errors import named, one_of
+from gpufluid.common.rules import check_fields
+from gpufluid.common.vectors import Floats, Vector
+from gpufluid.description.flow_views import VoxelsView
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import cells_of, clip_of_cells
 from gpufluid.render.charts import lighting
@@ -15,8 +17,6 @@ from gpufluid.render.painter import eye_uniforms
 from gpufluid.render.quantities import fields_of
 from gpufluid.render.solid_meshes import SolidMeshes
 from gpufluid.render.subject import FlowLike
-from gpufluid.rules import check_fields
-from gpufluid.vectors import Floats, Vector
 
 STYLES = ("wires", "cubes", None)
 Color = tuple[float, float, float]

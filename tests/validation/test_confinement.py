@@ -11,7 +11,7 @@ from flows import FREE
 from page import Case, Collector, Plot, Row, within
 
 import gpufluid as gf
-from gpufluid.cases import LambOseen
+from gpufluid.description.cases import LambOseen
 
 pytestmark = pytest.mark.validation
 

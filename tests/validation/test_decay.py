@@ -10,7 +10,7 @@ from flows import CASES, diffused_modes, jacobi_pressure, lamb_oseen, taylor_gre
 from page import Case, Collector, Plot, Row, at_most
 
 import gpufluid as gf
-from gpufluid.cases import CosineMode, TaylorGreen
+from gpufluid.description.cases import CosineMode, TaylorGreen
 
 pytestmark = pytest.mark.validation
 

@@ -9,7 +9,7 @@ import pytest
 from page import Case, Collector, Plot, Row, at_most
 
 import gpufluid as gf
-from gpufluid.cases import LambDipole
+from gpufluid.description.cases import LambDipole
 
 pytestmark = pytest.mark.validation
 

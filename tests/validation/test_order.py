@@ -11,7 +11,7 @@ from flows import FREE
 from page import Case, Collector, Plot, Row
 
 import gpufluid as gf
-from gpufluid.cases import CosineMode, TaylorGreen
+from gpufluid.description.cases import CosineMode, TaylorGreen
 
 pytestmark = pytest.mark.validation
 

@@ -1,0 +1,1 @@
+"""The step: advection, forces, pressure, solids, on any backend. No OpenGL in it."""
