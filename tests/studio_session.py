@@ -19,19 +19,9 @@ from PIL import Image
 from window_session import BUTTON_PRESS, BUTTON_RELEASE, KEY_PRESS, LEFT, MOTION, WHEEL_UP, Hand
 
 import gpufluid as gf
-from gpufluid.app import (
-    studio,
-    studio_file_field,
-    studio_files,
-    studio_hands,
-    studio_objects,
-    studio_overlay,
-    studio_rows,
-    studio_sections,
-    studio_sides,
-)
 from gpufluid.app.player import Player
-from gpufluid.app.studio_views import Shown
+from gpufluid.app.studio import file_field, files, hands, objects, overlay, rows, sections, sides, studio
+from gpufluid.app.studio.views import Shown
 from gpufluid.app.window import Window
 from gpufluid.render import frame_targets
 
@@ -40,10 +30,7 @@ CONTROL_KEY = 0xFFE3
 SHIFT, CONTROL, ALT = 1, 4, 8  # bits of an X event's state
 ESCAPE, TAB, SHIFT_KEY, LEFT_KEY = 0xFF1B, 0xFF09, 0xFFE1, 0xFF51
 SIZE = (560, 440)
-PANEL = (
-    *(studio, studio_file_field, studio_files, studio_hands, studio_objects, studio_overlay, studio_rows),
-    *(studio_sections, studio_sides),
-)
+PANEL = (studio, file_field, files, hands, objects, overlay, rows, sections, sides)
 FIRST = 105  # where what the panel scrolls begins
 SCENE = """\
 title = "session"

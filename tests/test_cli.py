@@ -318,7 +318,7 @@ def test_the_studio_without_its_package(
     monkeypatch.setitem(sys.modules, "imgui_bundle", None)
     monkeypatch.setattr(sys, "version_info", version)
     with pytest.raises(gpufluid.MissingDependencyError, match=rf"{told} the package 'imgui-bundle': pip"):
-        runpy.run_path(str(Path(cli.__file__).with_name("studio_ui.py")))
+        runpy.run_path(str(Path(cli.__file__).with_name("studio") / "ui.py"))
 
 
 @pytest.mark.parametrize("limit", [7, 64, 1024, 16384])

@@ -17,10 +17,10 @@ from saving import description_of
 pytest.importorskip("imgui_bundle")  # which Python 3.10 cannot have
 
 import gpufluid as gf
-from gpufluid.app import studio_pick as pick
+from gpufluid.app import pick
 from gpufluid.app.edits import Addition, Cells, History, Regrid, Removal, blow, put, strengthen, value_at
-from gpufluid.app.studio_editor import Editor
-from gpufluid.app.studio_fields import (
+from gpufluid.app.studio.editor import Editor
+from gpufluid.app.studio.fields import (
     ANY,
     FORMS,
     HIDDEN,
@@ -37,10 +37,10 @@ from gpufluid.app.studio_fields import (
     plain,
     turn_to_degrees,
 )
-from gpufluid.app.studio_file_field import FileField, found
-from gpufluid.app.studio_grid import foreseen, size_of
-from gpufluid.app.studio_hands import Move
-from gpufluid.app.studio_views import renderer_items, view_for
+from gpufluid.app.studio.file_field import FileField, found
+from gpufluid.app.studio.grid import foreseen, size_of
+from gpufluid.app.studio.hands import Move
+from gpufluid.app.studio.views import renderer_items, view_for
 from gpufluid.common.errors import GpufluidError
 from gpufluid.description.flow_views import FlowView
 from gpufluid.description.settings import SOLVERS
@@ -482,7 +482,7 @@ def test_the_memory_of_fields_is_known(ctx: moderngl.Context) -> None:
 
 @pytest.mark.parametrize("kind", SHOWN, ids=lambda kind: kind.__name__)
 def test_every_field_can_be_shown(kind: type) -> None:
-    """A field that fails here needs a row in studio_fields: a range and a unit, choices, or to be hidden."""
+    """A field that fails here needs a row in the studio: a range and a unit, choices, or to be hidden."""
     shown = {item.name: item for item in items_of(kind)}
     for part in dataclasses.fields(kind):
         if f"{kind.__name__}.{part.name}" in HIDDEN:

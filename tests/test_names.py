@@ -13,8 +13,8 @@ from saving import description_of, saved
 
 import gpufluid as gf
 from gpufluid.app.edits import Duplication, History, Naming, Removal, free_name, value_at
-from gpufluid.app.studio_editor import Editor
-from gpufluid.app.studio_new import beside
+from gpufluid.app.studio.editor import Editor
+from gpufluid.app.studio.new import beside
 from gpufluid.common.errors import GpufluidError
 
 TEXT = """\

@@ -22,8 +22,8 @@ from gpufluid.app.edits import Addition, History, Regrid, Removal, blow, strengt
 from gpufluid.app.hands import move_view
 from gpufluid.app.scene_maker import SceneMaker
 from gpufluid.app.starter import write_starter
-from gpufluid.app.studio_fields import items_of
-from gpufluid.app.studio_new import ADDABLE, new_object
+from gpufluid.app.studio.fields import items_of
+from gpufluid.app.studio.new import ADDABLE, new_object
 from gpufluid.scene import file as scene_file
 from gpufluid.scene.saving import save_description
 

@@ -13,7 +13,7 @@ import pytest
 from sharing import COMPUTED, DRAWN, EVERYWHERE
 
 import gpufluid as gf
-from gpufluid.app import studio_pick
+from gpufluid.app import pick
 from gpufluid.scene.saving import save_description
 
 pytestmark = pytest.mark.usefixtures("one_context")
@@ -610,15 +610,13 @@ def test_the_studio_reaches_into_a_box_that_has_moved() -> None:
         eye = np.array((1.0, 1.1, 4.0))
         for place, towards in ((smoke, None), (np.array(ball.position), ball)):
             way = (place - eye) / np.linalg.norm(place - eye)
-            ray = studio_pick.Ray(eye, way)
+            ray = pick.Ray(eye, way)
             if towards is None:
-                met, _ = studio_pick.depth_for_hand(fluid, ray, way)
+                met, _ = pick.depth_for_hand(fluid, ray, way)
                 np.testing.assert_allclose(met, place, atol=0.08)
             else:
-                assert studio_pick.hit(towards, fluid, ray) == pytest.approx(
-                    np.linalg.norm(place - eye) - 0.1
-                )
-        corners = np.concatenate(studio_pick.box_lines(fluid))
+                assert pick.hit(towards, fluid, ray) == pytest.approx(np.linalg.norm(place - eye) - 0.1)
+        corners = np.concatenate(pick.box_lines(fluid))
         np.testing.assert_allclose(corners.min(0), fluid.grid.origin)
         np.testing.assert_allclose(corners.max(0), fluid.grid.upper)
 

@@ -121,7 +121,7 @@ def test_the_rows_of_the_panel_end_in_one_line(session: dict[str, Any]) -> None:
 @pytest.mark.parametrize("behind", ["slider_grab", "slider_grab_active", "frame_bg", "button_active"])
 def test_text_is_legible_on_what_it_stands_on(behind: str) -> None:
     """The contrast that the Web's guidelines ask of text of this size."""
-    from gpufluid.app.studio_ui import COLORS
+    from gpufluid.app.studio.ui import COLORS
 
     def light(color: tuple[float, ...]) -> float:
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color[:3]]
@@ -305,7 +305,7 @@ def test_outlines_are_seen_before_a_bright_picture(tmp_path: Path) -> None:
 HELPED = """
 import glfw
 import gpufluid as gf
-from gpufluid.app.studio_ui import imgui
+from gpufluid.app.studio.ui import imgui
 from gpufluid.app.player import Player
 from gpufluid.app.window import Window
 
@@ -360,7 +360,7 @@ def test_a_window_opens_after_another_with_a_panel(tmp_path: Path) -> None:
 
 def test_on_macos_command_is_the_key_of_text_fields() -> None:
     """They could neither copy nor paste: ImGui takes Command for Ctrl there, and was never told of it."""
-    from gpufluid.app.studio_ui import Ui, imgui  # which Python 3.10 cannot have
+    from gpufluid.app.studio.ui import Ui, imgui  # which Python 3.10 cannot have
 
     context = imgui.create_context()
     io = imgui.get_io()

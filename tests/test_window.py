@@ -115,7 +115,7 @@ NARROW = """
 import numpy as np
 import gpufluid as gf
 from gpufluid.app.player import Player
-from gpufluid.app.studio_pick import ray_through
+from gpufluid.app.pick import ray_through
 from gpufluid.app.window import Window
 
 def make(window, **options):

@@ -9,8 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.app import orbit
-from gpufluid.app import studio_pick as pick
+from gpufluid.app import orbit, pick
 from gpufluid.description.hand import Hand
 from gpufluid.description.view import Camera
 from gpufluid.scene.scene import Scene

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufluid.app.hands import Brush
+from gpufluid.app.pick import Ray, ray_through
 from gpufluid.app.play import checked_scene
-from gpufluid.app.studio_pick import Ray, ray_through
 from gpufluid.common.checks import check_size, finite_number
 from gpufluid.common.errors import GpufluidError, MissingDependencyError, counted
 from gpufluid.common.files import whole_file

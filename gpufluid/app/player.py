@@ -26,7 +26,7 @@ from gpufluid.contract.backend import release
 from gpufluid.scene.scene import Scene
 
 if TYPE_CHECKING:
-    from gpufluid.app.studio import Studio
+    from gpufluid.app.studio.studio import Studio
 
 EARLY = 0.002  # seconds a frame may come before its time: a screen's refresh is never exactly on it
 COMPILES = "the first time on a machine, shaders are compiled"
@@ -424,7 +424,7 @@ class Player:
 
     def open_studio(self) -> None:
         """Show the studio's panel. Raises MissingDependencyError without its package."""
-        from gpufluid.app.studio import Studio
+        from gpufluid.app.studio.studio import Studio
 
         self.studio = self.studio or Studio(self)
         self.studio.shown = True
@@ -442,7 +442,7 @@ class Player:
         """The studio, made when it is first asked for; None where its package is missing."""
         if self.studio is None:
             try:
-                from gpufluid.app.studio import Studio
+                from gpufluid.app.studio.studio import Studio
 
                 self.studio = Studio(self)
             except MissingDependencyError as error:

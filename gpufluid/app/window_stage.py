@@ -11,7 +11,7 @@ import glfw
 
 from gpufluid.app import orbit
 from gpufluid.app.hands import move_view
-from gpufluid.app.studio_pick import Ray, ray_through
+from gpufluid.app.pick import Ray, ray_through
 from gpufluid.app.window import Window
 from gpufluid.description.view import Camera, Picture
 from gpufluid.gl.contexts import is_software

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpufluid.app import studio_pick as pick
+from gpufluid.app import pick
 from gpufluid.app.controls import KEYS
-from gpufluid.app.studio_editor import Editor
-from gpufluid.app.studio_ui import ACCENT, Ui, imgui
+from gpufluid.app.studio.editor import Editor
+from gpufluid.app.studio.ui import ACCENT, Ui, imgui
 from gpufluid.common.errors import counted
 from gpufluid.common.vectors import Floats
 from gpufluid.description import view

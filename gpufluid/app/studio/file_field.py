@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 from urllib.request import url2pathname
 
-from gpufluid.app.studio_rows import Rows
-from gpufluid.app.studio_ui import WRONG, file_dialogs, has_file_dialog, imgui
+from gpufluid.app.studio.rows import Rows
+from gpufluid.app.studio.ui import WRONG, file_dialogs, has_file_dialog, imgui
 
 FIRST = 2  # endings that an empty field names
 BROWSE = "..."

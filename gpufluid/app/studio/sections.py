@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from gpufluid.app.edits import Addition, Path
-from gpufluid.app.studio_editor import Editor
-from gpufluid.app.studio_fields import RANGES, Item, Range, items_of, items_of_view, meaning
-from gpufluid.app.studio_file_field import FileField, found
-from gpufluid.app.studio_files import Files
-from gpufluid.app.studio_grid import foreseen, size_of
-from gpufluid.app.studio_new import name_in
-from gpufluid.app.studio_rows import Rows, Section, choice
-from gpufluid.app.studio_ui import at_every_key, imgui
-from gpufluid.app.studio_views import CHARTS, CHARTS_TOLD, Shown, renderer_items, view_for
+from gpufluid.app.studio.editor import Editor
+from gpufluid.app.studio.fields import RANGES, Item, Range, items_of, items_of_view, meaning
+from gpufluid.app.studio.file_field import FileField, found
+from gpufluid.app.studio.files import Files
+from gpufluid.app.studio.grid import foreseen, size_of
+from gpufluid.app.studio.new import name_in
+from gpufluid.app.studio.rows import Rows, Section, choice
+from gpufluid.app.studio.ui import at_every_key, imgui
+from gpufluid.app.studio.views import CHARTS, CHARTS_TOLD, Shown, renderer_items, view_for
 from gpufluid.common.errors import GpufluidError
 from gpufluid.common.image_files import IMAGE_SUFFIXES
 from gpufluid.contract.backend import released

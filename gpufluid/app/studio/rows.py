@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from gpufluid.app.edits import Path, value_at
-from gpufluid.app.studio_editor import Editor
-from gpufluid.app.studio_fields import (
+from gpufluid.app.studio.editor import Editor
+from gpufluid.app.studio.fields import (
     FORMS,
     Item,
     Range,
@@ -21,7 +21,7 @@ from gpufluid.app.studio_fields import (
     plain,
     turn_to_degrees,
 )
-from gpufluid.app.studio_ui import ACCENT, HELD, Ui, imgui
+from gpufluid.app.studio.ui import ACCENT, HELD, Ui, imgui
 from gpufluid.common.errors import counted
 from gpufluid.description.settings import SOLVERS
 

@@ -13,7 +13,7 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from gpufluid.app.studio_fields import CHOICES, Item, item_of, meaning
+from gpufluid.app.studio.fields import CHOICES, Item, item_of, meaning
 from gpufluid.common.errors import GpufluidError
 from gpufluid.description.flow_views import (
     FIELDS,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpufluid.app.studio_fields import extent
+from gpufluid.app.studio.fields import extent
 from gpufluid.common.vectors import Floats
 from gpufluid.description.mesh import Mesh
 from gpufluid.description.shapes import BOX, HALF_SPACE, ROUND, Analytic, Plane

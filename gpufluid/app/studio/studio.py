@@ -1,7 +1,7 @@
 """The studio: a panel beside the picture for everything in a scene, and hands that reach into it.
 
-The panel is drawn from the classes' own fields (`studio_fields`) and changes the scene by paths (`edits`), so
-that all of it can be undone. What a player does anyway stays in `window`; this only asks for it. Here are the
+The panel is drawn from the classes' own fields (`fields`) and changes the scene by paths (`edits`), so
+that all of it can be undone. What a player does anyway stays in `player`; this only asks for it. Here are the
 panel's frame and what comes from keys and mouse.
 """
 
@@ -15,15 +15,15 @@ import glfw
 
 from gpufluid.app import edits
 from gpufluid.app.hands import Brush
-from gpufluid.app.studio_editor import Editor
-from gpufluid.app.studio_files import Files
-from gpufluid.app.studio_hands import Move, Tools
-from gpufluid.app.studio_objects import KINDS, Objects
-from gpufluid.app.studio_overlay import Overlay
-from gpufluid.app.studio_rows import Rows, Section
-from gpufluid.app.studio_sections import Cells, Flow, Passes, Picture, Views
-from gpufluid.app.studio_sides import Sides
-from gpufluid.app.studio_ui import Ui, imgui
+from gpufluid.app.studio.editor import Editor
+from gpufluid.app.studio.files import Files
+from gpufluid.app.studio.hands import Move, Tools
+from gpufluid.app.studio.objects import KINDS, Objects
+from gpufluid.app.studio.overlay import Overlay
+from gpufluid.app.studio.rows import Rows, Section
+from gpufluid.app.studio.sections import Cells, Flow, Passes, Picture, Views
+from gpufluid.app.studio.sides import Sides
+from gpufluid.app.studio.ui import Ui, imgui
 from gpufluid.contract.backend import release
 from gpufluid.scene.saving import is_script
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from gpufluid.app.edits import Path
-from gpufluid.app.studio_fields import Item, items_of
-from gpufluid.app.studio_rows import Section
-from gpufluid.app.studio_ui import imgui
+from gpufluid.app.studio.fields import Item, items_of
+from gpufluid.app.studio.rows import Section
+from gpufluid.app.studio.ui import imgui
 from gpufluid.description.boundaries import SIDES, Side, Wall
 from gpufluid.description.grid import AXES
 

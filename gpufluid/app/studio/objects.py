@@ -7,11 +7,11 @@ from typing import Any
 from warnings import catch_warnings, simplefilter
 
 from gpufluid.app.edits import Path, value_at
-from gpufluid.app.studio_editor import Editor
-from gpufluid.app.studio_fields import items_of_object
-from gpufluid.app.studio_file_field import FileField, found
-from gpufluid.app.studio_files import Files
-from gpufluid.app.studio_new import (
+from gpufluid.app.studio.editor import Editor
+from gpufluid.app.studio.fields import items_of_object
+from gpufluid.app.studio.file_field import FileField, found
+from gpufluid.app.studio.files import Files
+from gpufluid.app.studio.new import (
     ADDABLE,
     FILES,
     TITLES,
@@ -21,8 +21,8 @@ from gpufluid.app.studio_new import (
     new_from_file,
     new_object,
 )
-from gpufluid.app.studio_rows import Rows, Section
-from gpufluid.app.studio_ui import ACCENT, imgui
+from gpufluid.app.studio.rows import Rows, Section
+from gpufluid.app.studio.ui import ACCENT, imgui
 from gpufluid.common.errors import GpufluidError
 from gpufluid.common.image_files import IMAGE_SUFFIXES
 from gpufluid.description import view

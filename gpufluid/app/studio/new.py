@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpufluid.app.studio_pick import anchor, anchor_name, outline
+from gpufluid.app.pick import anchor, anchor_name, outline
 from gpufluid.common.image_files import read_image
 from gpufluid.description import shapes, user_forces, view
 from gpufluid.description.flow_views import FlowView

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 from warnings import WarningMessage
 
-from gpufluid.app.studio_editor import Editor
-from gpufluid.app.studio_rows import Rows, Section
-from gpufluid.app.studio_ui import imgui
+from gpufluid.app.studio.editor import Editor
+from gpufluid.app.studio.rows import Rows, Section
+from gpufluid.app.studio.ui import imgui
 from gpufluid.common.errors import GpufluidError
 from gpufluid.scene.saving import is_script, save_description
 

@@ -16,7 +16,7 @@ from gpufluid.app.edits import (
     free_name,
     value_at,
 )
-from gpufluid.app.studio_new import beside
+from gpufluid.app.studio.new import beside
 from gpufluid.common.errors import GpufluidError
 from gpufluid.engine.fluid import Fluid
 from gpufluid.scene.saving import is_script

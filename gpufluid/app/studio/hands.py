@@ -7,13 +7,13 @@ from collections.abc import Callable
 import glfw
 import numpy as np
 
-from gpufluid.app import studio_pick as pick
+from gpufluid.app import pick
 from gpufluid.app.edits import Path, value_at
 from gpufluid.app.hands import Brush, forward_of
-from gpufluid.app.studio_editor import Editor
-from gpufluid.app.studio_fields import Range, meaning
-from gpufluid.app.studio_rows import Rows, Section
-from gpufluid.app.studio_ui import imgui
+from gpufluid.app.studio.editor import Editor
+from gpufluid.app.studio.fields import Range, meaning
+from gpufluid.app.studio.rows import Rows, Section
+from gpufluid.app.studio.ui import imgui
 from gpufluid.common.errors import GpufluidError
 from gpufluid.common.vectors import Floats
 from gpufluid.description.hand import Hand

@@ -1,0 +1,1 @@
+"""The studio: a panel beside the picture for everything in a scene, and hands that reach into it."""
