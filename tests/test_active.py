@@ -441,7 +441,7 @@ def test_smoke_in_the_one_place_where_a_wind_blows(
     many: by a pass of their own before.
     """
     if many:
-        monkeypatch.setattr(gf.grid, "MANY", 1)
+        monkeypatch.setattr("gpufluid.description.grid.MANY", 1)
     grid = gf.Grid((70, 8, 42), 1 / 22)
     rules = gf.Settings(solve_velocity=False, advection="semi-lagrangian", trace="euler")
     twins = Twins(ctx, backend, rules, None, grid)
