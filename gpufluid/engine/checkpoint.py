@@ -37,9 +37,9 @@ from gpufluid.description.mesh import Mesh
 from gpufluid.description.obstacles import Obstacle
 from gpufluid.description.records import DTYPES, Json, Reader, Writer, index
 from gpufluid.description.settings import Settings
-from gpufluid.numerics.solids import check_history
 from gpufluid.numerics.solver import Solver
 from gpufluid.numerics.still import State
+from gpufluid.numerics.travel import check_history
 
 if TYPE_CHECKING:
     import moderngl
