@@ -83,18 +83,18 @@ if TYPE_CHECKING:
     from gpufluid.io.pictures import write_picture as write_picture
     from gpufluid.io.volumes import write_volume as write_volume
     from gpufluid.render.frame import FrameRenderer as FrameRenderer
-    from gpufluid.render.glyphs import Glyphs as Glyphs
-    from gpufluid.render.histogram_view import HistogramView as HistogramView
-    from gpufluid.render.iso_surface import IsoSurface as IsoSurface
-    from gpufluid.render.particles import Particles as Particles
-    from gpufluid.render.slice_plane import SlicePlane as SlicePlane
-    from gpufluid.render.streamlines import StreakLines as StreakLines
-    from gpufluid.render.streamlines import Streamlines as Streamlines
-    from gpufluid.render.streamlines import grid_of_seeds as grid_of_seeds
-    from gpufluid.render.streamlines import line_of_seeds as line_of_seeds
-    from gpufluid.render.texture_view import FlatTextureView as FlatTextureView
+    from gpufluid.render.views.glyphs import Glyphs as Glyphs
+    from gpufluid.render.views.histogram_view import HistogramView as HistogramView
+    from gpufluid.render.views.iso_surface import IsoSurface as IsoSurface
+    from gpufluid.render.views.particles import Particles as Particles
+    from gpufluid.render.views.slice_plane import SlicePlane as SlicePlane
+    from gpufluid.render.views.streamlines import StreakLines as StreakLines
+    from gpufluid.render.views.streamlines import Streamlines as Streamlines
+    from gpufluid.render.views.streamlines import grid_of_seeds as grid_of_seeds
+    from gpufluid.render.views.streamlines import line_of_seeds as line_of_seeds
+    from gpufluid.render.views.texture_view import FlatTextureView as FlatTextureView
+    from gpufluid.render.views.voxel_view import VoxelView as VoxelView
     from gpufluid.render.volume import VolumeRenderer as VolumeRenderer
-    from gpufluid.render.voxel_view import VoxelView as VoxelView
     from gpufluid.scene.scene import Scene as Scene
 
 __version__ = "0.1.0"
@@ -129,15 +129,15 @@ _NAMES = {
     "description.mesh": "Mesh",
     "description.obstacles": "Obstacle",
     "render.frame": "FrameRenderer",
-    "render.glyphs": "Glyphs",
-    "render.histogram_view": "HistogramView",
-    "render.iso_surface": "IsoSurface",
-    "render.particles": "Particles",
-    "render.slice_plane": "SlicePlane",
-    "render.streamlines": "grid_of_seeds line_of_seeds StreakLines Streamlines",
-    "render.texture_view": "FlatTextureView",
+    "render.views.glyphs": "Glyphs",
+    "render.views.histogram_view": "HistogramView",
+    "render.views.iso_surface": "IsoSurface",
+    "render.views.particles": "Particles",
+    "render.views.slice_plane": "SlicePlane",
+    "render.views.streamlines": "grid_of_seeds line_of_seeds StreakLines Streamlines",
+    "render.views.texture_view": "FlatTextureView",
     "render.volume": "VolumeRenderer",
-    "render.voxel_view": "VoxelView",
+    "render.views.voxel_view": "VoxelView",
     "scene.scene": "Scene",
     "description.settings": "Settings",
     "description.shapes": "Box Capsule Cylinder Plane Sphere",

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from gpufluid.common.vectors import Floats
 from gpufluid.render.fading import edged, fade
-from gpufluid.render.light_frame import ONE, LightFrame
+from gpufluid.render.light.light_frame import ONE, LightFrame
 
 VEIL_PIECE = 1.5  # cells, as PIECE in veil.glsl
 

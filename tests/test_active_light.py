@@ -13,12 +13,12 @@ from puff import Canvas, Floats, Puff
 import gpufluid as gf
 from gpufluid.description.view import Look
 from gpufluid.gl.device import Device
-from gpufluid.render import light_volume
-from gpufluid.render.firelight import FireLight
-from gpufluid.render.light_reach import COLUMNS, LightReach, ReachPart
-from gpufluid.render.light_volume import LightVolume
+from gpufluid.render.light import light_volume
+from gpufluid.render.light.firelight import FireLight
+from gpufluid.render.light.light_reach import COLUMNS, LightReach, ReachPart
+from gpufluid.render.light.light_volume import LightVolume
+from gpufluid.render.light.other_lights import OtherLights
 from gpufluid.render.occupancy import FAINT, Occupancy, _strips_of
-from gpufluid.render.other_lights import OtherLights
 from gpufluid.render.volume import VolumeRenderer
 
 LONG = (70, 11, 20)  # more than a span of cells

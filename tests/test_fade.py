@@ -14,8 +14,8 @@ import gpufluid as gf
 from gpufluid.description.view import Look
 from gpufluid.gl.device import Device
 from gpufluid.render.fading import edged, fade, fading_sides
-from gpufluid.render.light_volume import LightVolume
-from gpufluid.render.lighting import Lighting
+from gpufluid.render.light.light_volume import LightVolume
+from gpufluid.render.light.lighting import Lighting
 from gpufluid.render.volume import VolumeRenderer
 
 OPEN, WALL = gf.Open(), gf.Wall()

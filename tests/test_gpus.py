@@ -21,8 +21,8 @@ from gpufluid.gl.source import Source
 from gpufluid.render import volume
 from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
-from gpufluid.render.light_volume import LightVolume
-from gpufluid.render.lighting import uniforms_of
+from gpufluid.render.light.light_volume import LightVolume
+from gpufluid.render.light.lighting import uniforms_of
 
 GRID = gf.Grid((14, 12, 10), 1 / 14)
 

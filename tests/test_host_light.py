@@ -13,8 +13,8 @@ from reference_light import lamps_left, light_at
 import gpufluid as gf
 from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
-from gpufluid.render.lighting import Lighting
-from gpufluid.render.other_lights import rows_of
+from gpufluid.render.light.lighting import Lighting
+from gpufluid.render.light.other_lights import rows_of
 
 pytestmark = pytest.mark.usefixtures("one_context")
 

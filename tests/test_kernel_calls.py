@@ -74,7 +74,7 @@ def wrong(source: str) -> list[str]:
     return found
 
 
-MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.glob("*.py"))
+MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 
 
 def test_calls_name_what_kernels_take() -> None:

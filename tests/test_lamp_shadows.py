@@ -13,10 +13,10 @@ from test_shadows import GRID, SLANTED, TOP, on_floor
 
 import gpufluid as gf
 from gpufluid.gl.passes import give
-from gpufluid.render import shadow_map
 from gpufluid.render.frame import FrameRenderer
-from gpufluid.render.shadow_map import ShadowMap, filled, laid
-from gpufluid.render.shadow_tiles import ROUND, Tile, from_afar, from_place
+from gpufluid.render.light import shadow_map
+from gpufluid.render.light.shadow_map import ShadowMap, filled, laid
+from gpufluid.render.light.shadow_tiles import ROUND, Tile, from_afar, from_place
 
 DARK = gf.Light(color=(0.0, 0.0, 0.0), ambient=(0.0, 0.0, 0.0))
 CORNERS = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])

@@ -18,10 +18,10 @@ import gpufluid as gf
 from gpufluid.gl.device import Device
 from gpufluid.render.blackbody import COLDEST, DRAPER, HOTTEST, TABLE, blackbody_xyz, fire_table
 from gpufluid.render.camera import view_of
-from gpufluid.render.firelight import FireLight
 from gpufluid.render.floor import FLOOR_REACH
-from gpufluid.render.light_volume import LightVolume
-from gpufluid.render.other_lights import OtherLights
+from gpufluid.render.light.firelight import FireLight
+from gpufluid.render.light.light_volume import LightVolume
+from gpufluid.render.light.other_lights import OtherLights
 from gpufluid.render.volume import VolumeRenderer
 
 GRID = gf.Grid((16, 16, 16), cell_size=1 / 16)

@@ -14,11 +14,11 @@ import gpufluid as gf
 from gpufluid.description.view import EXPOSURE, METHODS
 from gpufluid.render import frame_targets, opaque
 from gpufluid.render.camera import View, view_of
-from gpufluid.render.drawn_solids import DrawnSolids
 from gpufluid.render.floor import floor_depth
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.frame_targets import CLEAR, SAMPLES, FrameTargets
 from gpufluid.render.picture_passes import PicturePasses
+from gpufluid.render.solids.drawn_solids import DrawnSolids
 
 Floats = NDArray[np.float64]
 CAMERA = gf.Camera(target=(0.5, 0.5, 0.5), distance=2.6, azimuth=25.0)

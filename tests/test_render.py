@@ -21,14 +21,15 @@ from sharing import in_pairs
 import gpufluid as gf
 from gpufluid.description.view import METHODS
 from gpufluid.gl.device import Device
-from gpufluid.render import drawn_solids, opaque
+from gpufluid.render import opaque
 from gpufluid.render.camera import View, view_of
-from gpufluid.render.drawn_solids import DrawnSolids, hidden_sides
 from gpufluid.render.floor import dimmed, floor_part
 from gpufluid.render.frame import FrameRenderer
-from gpufluid.render.light_frame import ONE, LightFrame
-from gpufluid.render.light_volume import LightVolume
-from gpufluid.render.solid_meshes import Placed
+from gpufluid.render.light.light_frame import ONE, LightFrame
+from gpufluid.render.light.light_volume import LightVolume
+from gpufluid.render.solids import drawn_solids
+from gpufluid.render.solids.drawn_solids import DrawnSolids, hidden_sides
+from gpufluid.render.solids.solid_meshes import Placed
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import SUN, volume_source
 

@@ -13,8 +13,8 @@ from view_flows import ball_flow
 
 import gpufluid as gf
 from gpufluid.description.flow_views import FIELDS, MAPS, FlowView
-from gpufluid.render import colormaps
-from gpufluid.render.quantities import QUANTITIES
+from gpufluid.render.views import colormaps
+from gpufluid.render.views.quantities import QUANTITIES
 from gpufluid.scene.schema import VIEW_KINDS
 
 SEEDS = gf.Seeds((-0.2, 0.2, -0.2), (0.2, 0.2, 0.2), (4, 1, 4))

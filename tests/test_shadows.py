@@ -14,8 +14,8 @@ import gpufluid as gf
 from gpufluid.render import opaque
 from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
-from gpufluid.render.shadow_map import ShadowMap, pixel_size
-from gpufluid.render.shadow_tiles import SPREAD, across
+from gpufluid.render.light.shadow_map import ShadowMap, pixel_size
+from gpufluid.render.light.shadow_tiles import SPREAD, across
 
 GRID = gf.Grid((16, 16, 16), 1 / 16, (-0.5, 0.0, -0.5))
 WHITE = (0.8, 0.8, 0.8)

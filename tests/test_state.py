@@ -26,7 +26,7 @@ from gpufluid.gl.calls import Calls, calls
 from gpufluid.gl.contexts import create_context
 from gpufluid.gl.messages import take
 from gpufluid.gl.state import SWITCHES_MORE, _Kept, guard_of, keeping
-from gpufluid.render.light_volume import LightVolume
+from gpufluid.render.light.light_volume import LightVolume
 
 CAMERA = gf.Camera(target=(0.5, 0.5, 0.5), distance=2.2, azimuth=25.0, elevation=10.0)
 SEEDS = gf.line_of_seeds((0.2, 0.1, 0.5), (0.8, 0.1, 0.5), 5)

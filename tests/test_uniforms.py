@@ -40,8 +40,8 @@ def test_every_uniform_is_set_by_somebody() -> None:
 
 
 def test_every_test_looks_at_what_is_given() -> None:
-    names = [found.name for found in pkgutil.iter_modules(gpufluid.render.__path__)]
-    modules = [importlib.import_module(f"gpufluid.render.{name}") for name in names]
+    found = pkgutil.walk_packages(gpufluid.render.__path__, "gpufluid.render.")
+    modules = [importlib.import_module(module.name) for module in found]
     giving = [module for module in modules if hasattr(module, "give")]
     assert len(giving) > 20
     assert all(module.give is uniforms.give for module in giving)

@@ -16,10 +16,10 @@ from gpufluid.contract.kernels import Variant
 from gpufluid.gl.device import Device
 from gpufluid.reference.arrays import periods_of
 from gpufluid.reference.sampling import trilinear
-from gpufluid.render import histogram_view
 from gpufluid.render.camera import view_of
-from gpufluid.render.colormaps import MAPS, colormap
-from gpufluid.render.quantities import QUANTITIES, QuantityOverlay, number_text, ticks
+from gpufluid.render.views import histogram_view
+from gpufluid.render.views.colormaps import MAPS, colormap
+from gpufluid.render.views.quantities import QUANTITIES, QuantityOverlay, number_text, ticks
 
 Floats = Any
 OPEN = gf.Boundaries(

@@ -9,9 +9,9 @@ from view_flows import ball_flow
 
 import gpufluid as gf
 from gpufluid.gl.device import Device
-from gpufluid.render import lettering
-from gpufluid.render.colormaps import ColorMaps, colormap
-from gpufluid.render.ink import Ink
+from gpufluid.render.views import lettering
+from gpufluid.render.views.colormaps import ColorMaps, colormap
+from gpufluid.render.views.ink import Ink
 
 SIZE = (240, 80)
 

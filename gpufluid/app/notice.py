@@ -9,7 +9,7 @@ import moderngl
 
 from gpufluid.common.files import readable
 from gpufluid.gl.device import Device
-from gpufluid.render.ink import PALE, PAPER, WHITE, Ink
+from gpufluid.render.views.ink import PALE, PAPER, WHITE, Ink
 
 CAP = 9.0  # height of capitals, units of the design
 

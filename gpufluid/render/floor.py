@@ -13,10 +13,10 @@ from gpufluid.description.grid import Grid
 from gpufluid.gl.device import Device
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import View, cells_of, middle_of
-from gpufluid.render.drawn_solids import Part, Size, part_round
 from gpufluid.render.frame_targets import FrameTargets, only
-from gpufluid.render.light_frame import LightFrame
-from gpufluid.render.solid_meshes import CORNERS
+from gpufluid.render.light.light_frame import LightFrame
+from gpufluid.render.solids.drawn_solids import Part, Size, part_round
+from gpufluid.render.solids.solid_meshes import CORNERS
 from gpufluid.render.volume_source import SUN
 
 ASIDE = 1.25  # cells round the box and solids that their shadows may reach further, since they are filtered

@@ -31,15 +31,15 @@ from gpufluid.gl.hosts import check_target
 from gpufluid.gl.state import Guest, own_depths
 from gpufluid.gl.targets import drawable
 from gpufluid.render.camera import View, middle_of, view_of
-from gpufluid.render.drawn_solids import DrawnSolids, Part
 from gpufluid.render.frame_targets import CLEAR, FrameTargets
-from gpufluid.render.light_frame import LightFrame
+from gpufluid.render.light.light_frame import LightFrame
+from gpufluid.render.light.shadow_map import ShadowMap
 from gpufluid.render.opaque import Boxes, Frame, OpaqueScene
 from gpufluid.render.picture_passes import ALPHA, PicturePasses
-from gpufluid.render.scene_views import SceneViews
-from gpufluid.render.shadow_map import ShadowMap
-from gpufluid.render.solid_travel import draw_travel
+from gpufluid.render.solids.drawn_solids import DrawnSolids, Part
+from gpufluid.render.solids.solid_travel import draw_travel
 from gpufluid.render.subject import SceneLike
+from gpufluid.render.views.scene_views import SceneViews
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import DEPTH
 

@@ -14,7 +14,7 @@ from gpufluid.description.grid import LARGEST_HALF
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.fences import clear, copy, draw_to
-from gpufluid.render.drawn_solids import Part, Size
+from gpufluid.render.solids.drawn_solids import Part, Size
 
 WHOLE, CLEAR = range(2)  # copies of the picture: as it is, and before the smoke
 SAMPLES = 4  # a pixel, for the outlines of solids

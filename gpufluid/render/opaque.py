@@ -16,12 +16,12 @@ from gpufluid.gl.drawing import blend
 from gpufluid.gl.fences import clear, copy
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import View
-from gpufluid.render.drawn_solids import DrawnSolids, Part
 from gpufluid.render.floor import FLOOR, FLOOR_REACH, dimmed, floor_part, sees_ahead, write_depths
-from gpufluid.render.found_solids import FoundSolids, Solids
 from gpufluid.render.frame_targets import FrameTargets, only
+from gpufluid.render.light.shadow_map import ShadowMap
 from gpufluid.render.painter import ray_uniforms
-from gpufluid.render.shadow_map import ShadowMap
+from gpufluid.render.solids.drawn_solids import DrawnSolids, Part
+from gpufluid.render.solids.found_solids import FoundSolids, Solids
 from gpufluid.render.subject import FluidLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import DEPTH, SURFACES

@@ -18,7 +18,7 @@ from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import View
-from gpufluid.render.firelight import SeenFire
+from gpufluid.render.light.firelight import SeenFire
 from gpufluid.render.noise import noise_texture
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.slabs import Cuts, Rows

@@ -7,10 +7,10 @@ import moderngl
 from gpufluid.gl.fences import copy, draw_to
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import View
-from gpufluid.render.drawn_solids import Part
 from gpufluid.render.floor import floor_depth
 from gpufluid.render.frame_targets import CLEAR, WHOLE, FrameTargets, only
 from gpufluid.render.painter import ray_uniforms
+from gpufluid.render.solids.drawn_solids import Part
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import DEPTH, NOISE, PICTURE, SKY, SUN, bind, volume_program

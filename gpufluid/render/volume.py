@@ -42,14 +42,14 @@ from gpufluid.gl.state import Guest, binding, keeping, lent
 from gpufluid.gl.targets import drawable
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
 from gpufluid.render.fading import fading
-from gpufluid.render.firelight import FIRE, SeenFire
-from gpufluid.render.light_volume import ATTENUATIONS
-from gpufluid.render.lighting import SAMPLERS, Lighting, asks_for_lamps, give_all_light
+from gpufluid.render.light.firelight import FIRE, SeenFire
+from gpufluid.render.light.light_volume import ATTENUATIONS
+from gpufluid.render.light.lighting import SAMPLERS, Lighting, asks_for_lamps, give_all_light
+from gpufluid.render.light.shadow_map import ShadowMap
 from gpufluid.render.march import RayMarch
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.painter import Painter, Sight, eye_of, eye_uniforms
 from gpufluid.render.quality import FrameBudget
-from gpufluid.render.shadow_map import ShadowMap
 from gpufluid.render.slabs import box_of
 from gpufluid.render.slices import Slices
 from gpufluid.render.subject import FluidLike, check_context

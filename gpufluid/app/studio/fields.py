@@ -24,7 +24,7 @@ from gpufluid.description.combustion import Combustion
 from gpufluid.description.grid import AXES
 from gpufluid.description.mesh import Mesh
 from gpufluid.description.shapes import rotation_matrix
-from gpufluid.render.quantities import QUANTITIES
+from gpufluid.render.views.quantities import QUANTITIES
 from gpufluid.scene.schema import VIEW_KINDS
 
 

@@ -27,7 +27,7 @@ from gpufluid.contract.backend import released
 from gpufluid.description import view
 from gpufluid.description.flow_views import FlowView
 from gpufluid.description.grid import Grid
-from gpufluid.render.scene_views import SceneViews
+from gpufluid.render.views.scene_views import SceneViews
 from gpufluid.scene.scene import Scene
 from gpufluid.scene.schema import VIEW_KINDS
 

@@ -30,9 +30,9 @@ from gpufluid.description.shapes import Sphere
 from gpufluid.description.view import Picture
 from gpufluid.engine.fluid import Fluid
 from gpufluid.render.frame import FrameRenderer
-from gpufluid.render.histogram_view import HistogramView
-from gpufluid.render.light_volume import ATTENUATIONS
-from gpufluid.render.texture_view import FlatTextureView
+from gpufluid.render.light.light_volume import ATTENUATIONS
+from gpufluid.render.views.histogram_view import HistogramView
+from gpufluid.render.views.texture_view import FlatTextureView
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.scene.scene import Scene
 from gpufluid.scene.schema import VIEW_KINDS

@@ -17,11 +17,11 @@ from gpufluid.description.grid import AXES
 from gpufluid.gl.drawing import Canvas
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import clip_of_cells
-from gpufluid.render.charts import Chart, lighting
-from gpufluid.render.overlay import InScene, Shot
 from gpufluid.render.painter import eye_uniforms
-from gpufluid.render.quantities import fields_of
 from gpufluid.render.subject import FlowLike
+from gpufluid.render.views.charts import Chart, lighting
+from gpufluid.render.views.overlay import InScene, Shot
+from gpufluid.render.views.quantities import fields_of
 
 MOST_ARROWS = 1 << 18
 SIDES = 12  # of an arrow, round it

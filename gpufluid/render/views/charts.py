@@ -13,11 +13,11 @@ from gpufluid.contract.backend import release
 from gpufluid.description.flow_views import FlowView, SliceView
 from gpufluid.gl.field import Field
 from gpufluid.render.camera import View
-from gpufluid.render.colormaps import ColorMaps
-from gpufluid.render.ink import Ink
-from gpufluid.render.ink import legend as draw_legend
-from gpufluid.render.quantities import QUANTITIES, QuantityOverlay, Range
 from gpufluid.render.subject import FlowLike
+from gpufluid.render.views.colormaps import ColorMaps
+from gpufluid.render.views.ink import Ink
+from gpufluid.render.views.ink import legend as draw_legend
+from gpufluid.render.views.quantities import QUANTITIES, QuantityOverlay, Range
 
 KEY = np.array([-0.45, 0.65, 0.62])  # where the light of a view stands: right, up, towards the viewer
 
@@ -25,7 +25,7 @@ KEY = np.array([-0.45, 0.65, 0.62])  # where the light of a view stands: right, 
 class Chart(QuantityOverlay):
     """A view with a colour map. Its fields may be changed at any time.
 
-    field: the quantity shown. colors: a map of `gpufluid.render.colormaps`; None: one that suits it.
+    field: the quantity shown. colors: a map of `gpufluid.render.views.colormaps`; None: one that suits it.
     range: (low, high), or None for that of the data, which waits for the GPU. legend: whether a bar with
     numbers is drawn. last_range: that of the last picture.
     """

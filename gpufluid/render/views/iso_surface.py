@@ -10,10 +10,10 @@ from gpufluid.common.vectors import Vector
 from gpufluid.description.flow_views import IsoSurfaceView
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
-from gpufluid.render.charts import lighting
-from gpufluid.render.overlay import InScene, Shot, rays_in_cells
-from gpufluid.render.quantities import QuantityOverlay
 from gpufluid.render.subject import FlowLike
+from gpufluid.render.views.charts import lighting
+from gpufluid.render.views.overlay import InScene, Shot, rays_in_cells
+from gpufluid.render.views.quantities import QuantityOverlay
 
 STRIDE = 0.5  # cells of the march
 SMOOTHINGS = 3  # of a solid, whose voxels are steps

@@ -19,10 +19,10 @@ from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import blend, let_go
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import View
-from gpufluid.render.drawn_solids import DrawnSolids, Part
 from gpufluid.render.frame_targets import CLEAR, FrameTargets, only
 from gpufluid.render.painter import eye_uniforms, ray_uniforms
-from gpufluid.render.solid_meshes import Placed
+from gpufluid.render.solids.drawn_solids import DrawnSolids, Part
+from gpufluid.render.solids.solid_meshes import Placed
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import BEHIND, MATERIALS, SURFACES
 

@@ -18,10 +18,10 @@ from gpufluid.gl.drawing import Canvas, let_go
 from gpufluid.gl.fences import clear
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import CLIP_Z, cells_of, clip_of_cells
-from gpufluid.render.charts import Chart
-from gpufluid.render.overlay import CameraLike, KeepsPlaces, Shot
-from gpufluid.render.quantities import fields_of
 from gpufluid.render.subject import FlowLike
+from gpufluid.render.views.charts import Chart
+from gpufluid.render.views.overlay import CameraLike, KeepsPlaces, Shot
+from gpufluid.render.views.quantities import fields_of
 from gpufluid.render.volume import VolumeRenderer
 
 WIDTH = 512  # particles in a row of their texture

@@ -1,6 +1,6 @@
 """Oriented light volumes: how much light of one direction is left in every place of the box.
 
-`gpufluid.render.light_frame` says how the columns lie. Four layers share the channels of a tile. Where
+`gpufluid.render.light.light_frame` says how the columns lie. Four layers share the channels of a tile. Where
 there are compute shaders one dispatch walks all layers, a column each. Else two passes do: light is only ever
 multiplied, so the first walks the four layers of every tile by themselves, and the second multiplies each
 column of a tile by what the tiles before it leave; both ways multiply in the same order. The textures fit
@@ -33,8 +33,8 @@ from gpufluid.gl.drawing import blend, let_go
 from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.passes import give, give_once
 from gpufluid.render.fading import fading
-from gpufluid.render.light_frame import LANES, LightFrame
-from gpufluid.render.light_reach import AXES, BEFORE, GROUPED, REACH, LightReach, ReachPart, packed
+from gpufluid.render.light.light_frame import LANES, LightFrame
+from gpufluid.render.light.light_reach import AXES, BEFORE, GROUPED, REACH, LightReach, ReachPart, packed
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.subject import FluidLike, lag
 from gpufluid.render.volume_source import (

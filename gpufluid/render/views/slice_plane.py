@@ -13,10 +13,10 @@ from gpufluid.description.grid import AXES
 from gpufluid.description.shapes import direction
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import cells_of, clip_of_cells, middle_of
-from gpufluid.render.charts import Chart
-from gpufluid.render.overlay import InScene, Shot
-from gpufluid.render.quantities import fields_of
 from gpufluid.render.subject import FlowLike
+from gpufluid.render.views.charts import Chart
+from gpufluid.render.views.overlay import InScene, Shot
+from gpufluid.render.views.quantities import fields_of
 
 
 @named

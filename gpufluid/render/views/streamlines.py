@@ -19,10 +19,10 @@ from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import cells_of, clip_of_cells
-from gpufluid.render.charts import Chart
-from gpufluid.render.overlay import InScene, KeepsPlaces, Shot
-from gpufluid.render.quantities import fields_of
 from gpufluid.render.subject import FlowLike
+from gpufluid.render.views.charts import Chart
+from gpufluid.render.views.overlay import InScene, KeepsPlaces, Shot
+from gpufluid.render.views.quantities import fields_of
 
 STILL = 1e-6  # share of the fastest speed of the range below which a streamline ends
 LONGEST = 4.0  # cells between points of a streak line that are still joined, where the flow tears it apart

@@ -11,8 +11,8 @@ import numpy as np
 from gpufluid.common.vectors import Pair
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
-from gpufluid.render.overlay import Overlay
 from gpufluid.render.subject import FlowLike
+from gpufluid.render.views.overlay import Overlay
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from gpufluid.contract.backend import release
 from gpufluid.description.flow_views import FlowView, Seeds
 from gpufluid.description.view import Camera
 from gpufluid.render.camera import middle_of, view_of
-from gpufluid.render.charts import Chart
-from gpufluid.render.particles import Particles
-from gpufluid.render.quantities import QUANTITIES
 from gpufluid.render.subject import FlowLike
+from gpufluid.render.views.charts import Chart
+from gpufluid.render.views.particles import Particles
+from gpufluid.render.views.quantities import QUANTITIES
 from gpufluid.render.volume import VolumeRenderer
 
 

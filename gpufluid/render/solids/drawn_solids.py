@@ -15,7 +15,7 @@ from gpufluid.description.mesh import Mesh
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import View, cells_of, clip_of_cells
 from gpufluid.render.painter import eye_uniforms
-from gpufluid.render.solid_meshes import Placed, SolidMeshes, cans
+from gpufluid.render.solids.solid_meshes import Placed, SolidMeshes, cans
 from gpufluid.render.subject import FluidLike
 
 # for what looks small: times that the triangles of an icosahedron are halved, and sides of a cylinder

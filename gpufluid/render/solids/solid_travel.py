@@ -19,7 +19,7 @@ from gpufluid.gl.drawing import let_go
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import View
-from gpufluid.render.drawn_solids import DrawnSolids, Size
+from gpufluid.render.solids.drawn_solids import DrawnSolids, Size
 from gpufluid.render.subject import FluidLike, ObstacleLike
 from gpufluid.render.volume_source import DEPTH
 

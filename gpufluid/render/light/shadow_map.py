@@ -24,9 +24,9 @@ from gpufluid.gl.fences import draw_to
 from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.render.camera import cells_of
-from gpufluid.render.drawn_solids import DrawnSolids, Size, hidden_sides
-from gpufluid.render.shadow_tiles import PARTS, Tile, from_afar, from_place
-from gpufluid.render.solid_meshes import Placed
+from gpufluid.render.light.shadow_tiles import PARTS, Tile, from_afar, from_place
+from gpufluid.render.solids.drawn_solids import DrawnSolids, Size, hidden_sides
+from gpufluid.render.solids.solid_meshes import Placed
 from gpufluid.render.volume_source import SHADOWS, Program
 
 SIDES = 1536, 3072  # texels of a whole tile, in software and on a GPU

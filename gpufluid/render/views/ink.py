@@ -11,8 +11,8 @@ from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import blend
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.passes import give
-from gpufluid.render import lettering
-from gpufluid.render.quantities import number_text, ticks
+from gpufluid.render.views import lettering
+from gpufluid.render.views.quantities import number_text, ticks
 
 Color = tuple[float, float, float]
 RECTANGLE, GLYPH, BAR = range(3)  # as in ink_fragment.glsl

@@ -11,12 +11,12 @@ from gpufluid.common.vectors import Floats, Vector
 from gpufluid.description.flow_views import VoxelsView
 from gpufluid.gl.passes import give
 from gpufluid.render.camera import cells_of, clip_of_cells
-from gpufluid.render.charts import lighting
-from gpufluid.render.overlay import InScene, Shot, rays_in_cells
 from gpufluid.render.painter import eye_uniforms
-from gpufluid.render.quantities import fields_of
-from gpufluid.render.solid_meshes import SolidMeshes
+from gpufluid.render.solids.solid_meshes import SolidMeshes
 from gpufluid.render.subject import FlowLike
+from gpufluid.render.views.charts import lighting
+from gpufluid.render.views.overlay import InScene, Shot, rays_in_cells
+from gpufluid.render.views.quantities import fields_of
 
 STYLES = ("wires", "cubes", None)
 Color = tuple[float, float, float]

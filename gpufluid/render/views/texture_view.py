@@ -12,9 +12,9 @@ from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.gl.targets import drawable
-from gpufluid.render.charts import Chart
-from gpufluid.render.ink import PAPER, text_size
 from gpufluid.render.subject import FlowLike
+from gpufluid.render.views.charts import Chart
+from gpufluid.render.views.ink import PAPER, text_size
 
 MARGIN = 0.02  # of the viewport's height, round what is shown
 # where numbers are stored: the fluid's field, and the channel there

@@ -16,12 +16,12 @@ from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.gl.hosts_program import HostsProgram
 from gpufluid.gl.passes import give
-from gpufluid.render.firelight import FireLight, SeenFire
-from gpufluid.render.light_reach import LightReach, ReachPart
-from gpufluid.render.light_volume import LightVolume
+from gpufluid.render.light.firelight import FireLight, SeenFire
+from gpufluid.render.light.light_reach import LightReach, ReachPart
+from gpufluid.render.light.light_volume import LightVolume
+from gpufluid.render.light.other_lights import OtherLights
+from gpufluid.render.light.shadow_map import MOST_TILES, ShadowMap
 from gpufluid.render.occupancy import Occupancy
-from gpufluid.render.other_lights import OtherLights
-from gpufluid.render.shadow_map import MOST_TILES, ShadowMap
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import SKY, SUN, Program, bind, cells_program, matter, volume_program
 

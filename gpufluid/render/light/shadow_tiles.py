@@ -9,7 +9,7 @@ import numpy as np
 
 from gpufluid.common.vectors import Floats
 from gpufluid.description.grid import Grid
-from gpufluid.render.solid_meshes import CORNERS
+from gpufluid.render.solids.solid_meshes import CORNERS
 
 MARGIN = 3  # texels round what throws shadows, in which all is lit
 STEPS = 4  # sizes of texels to a factor of 2: any size would let edges creep while a solid or the eye moves

@@ -17,11 +17,11 @@ from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.passes import give
 from gpufluid.gl.targets import drawable
-from gpufluid.render.charts import Chart
-from gpufluid.render.colormaps import colormap
-from gpufluid.render.ink import PALE, PAPER, WHITE, as_color, text_size
-from gpufluid.render.quantities import QUANTITIES, number_text, ticks
 from gpufluid.render.subject import FlowLike
+from gpufluid.render.views.charts import Chart
+from gpufluid.render.views.colormaps import colormap
+from gpufluid.render.views.ink import PALE, PAPER, WHITE, as_color, text_size
+from gpufluid.render.views.quantities import QUANTITIES, number_text, ticks
 
 MOST_BINS = 512
 MOST_COUNTED = 1 << 24  # cells of a draw: a single float, to which one is added for each, counts no further

@@ -19,7 +19,7 @@ from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.drawing import Canvas, let_go
 from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.passes import give, give_once
-from gpufluid.render.light_frame import LANES, ONE, LightFrame
+from gpufluid.render.light.light_frame import LANES, ONE, LightFrame
 from gpufluid.render.occupancy import NOWHERE, Occupancy
 from gpufluid.render.volume_source import PICTURE, SKY
 
