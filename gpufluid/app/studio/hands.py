@@ -99,7 +99,7 @@ class Move:
 
     def move(self, x: float, y: float, dx: float, dy: float) -> None:
         """Take it along with the pointer."""
-        scene, stage = self.editor.scene, self.editor.player.stage
+        scene = self.editor.scene
         try:
             thing = value_at(scene, self.path)
         except GpufluidError:
@@ -110,6 +110,7 @@ class Move:
         fluid = self.editor.fluid_at(self.path)
         flat = fluid.grid.dimensions == 2
         forward = np.array([0.0, 0.0, 1.0]) if flat else forward_of(scene.camera)
+        stage = self.editor.player.stage
         handle = stage.window.handle
         shift = any(
             glfw.get_key(handle, key) == glfw.PRESS for key in (glfw.KEY_LEFT_SHIFT, glfw.KEY_RIGHT_SHIFT)
