@@ -76,6 +76,8 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, then arguments
     "glDeleteSync": (None, _POINTER),
     "glGenQueries": (None, _INT, _POINTER),
     "glDeleteQueries": (None, _INT, _POINTER),
+    "glBeginQuery": (None, _ENUM, _UINT),
+    "glEndQuery": (None, _ENUM),
     "glQueryCounter": (None, _UINT, _ENUM),
     "glGetQueryiv": (None, _ENUM, _ENUM, _POINTER),
     "glGetQueryObjectiv": (None, _UINT, _ENUM, _POINTER),

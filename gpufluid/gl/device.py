@@ -320,6 +320,7 @@ class Device(Measured):
         if not self._released:
             self._released = True
             self._shared.leave(self)
+            self.clock.release()
             self.linear.release()
             self.between.release()
             let_go(*self._blanks.values())
