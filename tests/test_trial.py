@@ -185,7 +185,7 @@ def test_a_gpu_is_timed_by_its_own_clock(ctx: moderngl.Context, monkeypatch: pyt
 def test_a_gpu_is_timed_on_the_wall_where_its_own_clock_is_not_free(
     ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, clock: str
 ) -> None:
-    """A host's profiler times the frame in which it calls `gf.tune`: its query goes on. Or there is no clock."""
+    """A host's profiler times the frame in which it calls `gf.tune`: its query goes on."""
     monkeypatch.setattr(trial, "CELLS", {True: 16, False: 16})
     course = trial.Course(ctx)
     course.software = False
