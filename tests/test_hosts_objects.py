@@ -225,7 +225,7 @@ def test_a_layer_of_a_texture_is_drawn_to_once_its_size_is_known(ctx: moderngl.C
 def test_a_layer_with_a_depth_that_has_none(
     ctx: moderngl.Context, raw: Raw, fluid: gf.Fluid, name: str, hangs: bool, layer: int | None
 ) -> None:
-    """With the first layer of a texture the engine's own framebuffer had all of them, and was not complete."""
+    """The engine's own framebuffer had all layers in place of the first, and was not complete."""
     view = VIEWS[name](ctx)
     if name == "Particles":
         view.advance(fluid, 0.1)
