@@ -14,7 +14,10 @@ from driver import within
 
 import gpufluid as gf
 from gpufluid.gl import capabilities as module
+from gpufluid.gl.calls import Calls, calls
 from gpufluid.gl.capabilities import IMAGE_FORMAT, Capabilities, capabilities
+from gpufluid.gl.device import Device
+from gpufluid.gl.messages import take
 from gpufluid.gl.source import shader_root
 
 Lacking = Callable[..., Capabilities]
@@ -66,6 +69,34 @@ def test_this_driver_is_as_it_says(ctx: moderngl.Context) -> None:
     assert able.max_texture_size == ctx.info["GL_MAX_TEXTURE_SIZE"]
     while ctx.error != "GL_NO_ERROR":  # what moderngl asks for beyond the version
         pass
+
+
+def test_what_is_larger_than_a_viewport_is_too_large(ctx: moderngl.Context, monkeypatch: Any) -> None:
+    """OpenGL cuts a viewport off, and says nothing."""
+    real, limits = Calls.integers, {0x0D3A: (4096, 2048)}
+
+    def integers(self: Calls, name: int, count: int = 1, index: int | None = None) -> tuple[int, ...]:
+        return limits.get(name) or real(self, name, count, index)
+
+    monkeypatch.setattr(Calls, "integers", integers)
+    assert module._tried(ctx).max_texture_size == 2048
+
+
+def test_the_end_of_memory_is_told_whatever_went_wrong_before(
+    ctx: moderngl.Context, monkeypatch: Any
+) -> None:
+    """OpenGL keeps the first error, and of an earlier one of a host's the engine's passes went on without."""
+    device = Device(ctx, "fragment")
+    if not device.renderer.startswith("llvmpipe"):
+        pytest.skip("a GPU may have so much")
+    monkeypatch.setattr(device, "software", False)
+    for earlier in (False, True):
+        if earlier:
+            calls(ctx).glEnable(0x1234)
+        with pytest.raises(gf.GpufluidError, match="smoke: no memory left for a texture of 16384 x 16384"):
+            device.texture((16384, 16384), 4, "f4", "smoke")  # 4 GB, of 1 that it makes at most
+        take(ctx)
+    device.release()
 
 
 def test_a_trial_tells_what_fails(ctx: moderngl.Context, monkeypatch: Any) -> None:

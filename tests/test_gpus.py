@@ -18,6 +18,7 @@ from gpufluid.gl.device import Device
 from gpufluid.gl.source import Source
 from gpufluid.grid import LARGEST_HALF
 from gpufluid.kernels import Variant
+from gpufluid.layout import PROBES
 from gpufluid.render import volume
 from gpufluid.render.camera import view_of
 from gpufluid.render.frame import FrameRenderer
@@ -60,6 +61,32 @@ def test_no_dispatch_writes_over_what_is_being_read(
     assert len(stores) >= 5
     assert all(done[n - 1] == done[n + 1] == "barrier" for n in stores)
     made.release()
+
+
+def test_no_dispatch_writes_over_what_is_being_copied(
+    ctx: moderngl.Context, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits for what flows at points to be copied: the next pass samples into the same texture."""
+    if ctx.version_code < 430:
+        pytest.skip("no compute shaders here")
+    done: list[str] = []
+
+    def noted(kind: type, name: str, what: str) -> None:
+        call: Callable[..., Any] = getattr(kind, name)
+        monkeypatch.setattr(kind, name, lambda *given, **more: done.append(what) or call(*given, **more))
+
+    with gf.Fluid(GRID, backend="compute", ctx=ctx) as fluid:
+        fluid.velocity.write_at_centers(rng.normal(size=(*GRID.cells[::-1], 3)))
+        points = rng.uniform(0.1, 0.6, (PROBES**2 + 9, 3))
+        expected = fluid.sample(points).read()
+        noted(moderngl.ComputeShader, "run", "store")
+        noted(moderngl.Texture, "read_into", "copy")
+        noted(moderngl.Context, "memory_barrier", "barrier")
+        monkeypatch.setattr(fluid.device, "software", False)
+        found = fluid.sample(points)
+        assert done == ["store", "barrier", "copy", "barrier"] * 4
+        for one, other in zip(found.read(), expected, strict=True):
+            assert np.array_equal(one, other)
 
 
 OFF = [1.0 - 2.0**-22, 1.0, 1.0 + 2.0**-22]  # by how much a quotient may be off: GLSL 4.60, 4.7.1

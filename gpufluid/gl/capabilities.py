@@ -96,7 +96,9 @@ def _tried(ctx: moderngl.Context) -> Capabilities:
     limits = calls(ctx).integers
     images = [limits(name)[0] for name, version in IMAGES.items() if ctx.version_code >= version]
     most = min(*images, KEPT_IMAGES) if images else 0
-    largest, varyings = limits(enums.MAX_TEXTURE_SIZE)[0], limits(enums.MAX_VARYING_COMPONENTS)[0]
+    # what lies beyond the largest viewport would not be drawn, and nobody told
+    largest = min(*limits(enums.MAX_TEXTURE_SIZE), *limits(enums.MAX_VIEWPORT_DIMS, 2))
+    varyings = limits(enums.MAX_VARYING_COMPONENTS)[0]
     return Capabilities(largest, most, varyings, drawn, filtered, nearest)
 
 
