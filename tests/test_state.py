@@ -781,11 +781,12 @@ def odd():
         host("glPixelTransferf", name, F(0.5))  # factors and offsets of what is read and written
     host("glPixelTransferi", 0x0D10, 1)  # colours by a map
     host("glClampColor", 0x891B, 1)
+    host("glPolygonMode", 0x0405, 0x1B01)  # lines in place of faces seen from behind, which core has not
     return told()
 
 
 def told():
-    numbers = [host.number(name) for name in (*TRANSFER, 0x0D10, 0x891B)]
+    numbers = [host.number(name) for name in (*TRANSFER, 0x0D10, 0x891B)] + [host.number(0x0B40, 2)]
     return [host("glIsEnabled", name) for name in (0x0BC0, 0x0B42)], numbers
 
 
@@ -796,6 +797,7 @@ def plain():
         host("glPixelTransferf", name, F(1 - name % 2))
     host("glPixelTransferi", 0x0D10, 0)
     host("glClampColor", 0x891B, 0x891D)
+    host("glPolygonMode", 0x0408, 0x1B02)
 
 
 for turn in range(2):
