@@ -224,7 +224,7 @@ class _Kept:
         gl = self._gl
         for name, value in PIXEL_STORE.items():
             yield _Piece(WHOLE, [name], partial(gl.glPixelStorei, name), value)
-        # a compatibility profile has another mode for either side, core one of which drivers tell once or twice
+        # a compatibility profile has one for either side; core has one, which drivers tell once or twice
         sides = 2 if compatible else 1
         yield _Piece(WHOLE, [enums.POLYGON_MODE], self._polygon_mode, enums.FILL, size=sides)
         yield _Piece(WHOLE, [enums.CULL_FACE_MODE], gl.glCullFace, enums.BACK)
