@@ -19,6 +19,7 @@ from gpufluid.gl.capabilities import IMAGE_FORMAT, Capabilities, capabilities
 from gpufluid.gl.device import Device
 from gpufluid.gl.messages import take
 from gpufluid.gl.source import shader_root
+from gpufluid.layout import FlatLayout
 
 Lacking = Callable[..., Capabilities]
 
@@ -250,7 +251,7 @@ def test_a_small_texture_limit(ctx: moderngl.Context, lacking: Lacking) -> None:
         gf.FrameRenderer(ctx, (65, 32))
     assert np.abs(picture(ctx, made, fire=False) - usual).max() <= 2.0
     with pytest.raises(
-        gf.GpufluidError, match=r"17 x 17 x 17 values needs a texture of about 71 .* here is 64"
+        gf.GpufluidError, match=r"17 x 17 x 17 values needs a texture of 85 texels .* here is 64"
     ):
         gf.Fluid(gf.Grid((16, 16, 16)), backend="fragment", ctx=ctx)
 
@@ -269,7 +270,37 @@ def test_what_fits_4096_texels_is_found(cells: tuple[int, int, int]) -> None:
 def test_what_does_not_names_both_sizes() -> None:
     from gpufluid.layout import layouts
 
-    with pytest.raises(
-        gf.GpufluidError, match=r"257 x 257 x 257 values needs a texture of about 4121 .* is 4096"
-    ):
+    with pytest.raises(gf.GpufluidError, match=r"257 x 257 x 257 values needs a texture of 4369 .* is 4096"):
         _ = layouts(gf.Grid((256, 256, 256)), 4096)["face"].columns
+
+
+@pytest.mark.parametrize(
+    ("size", "limit"), [((24, 24, 5), 64), ((9000, 9000, 2), 16384), ((3, 61, 26), 64), ((70, 1, 1), 64)]
+)
+def test_the_size_that_is_named_is_what_it_takes(size: tuple[int, int, int], limit: int) -> None:
+    """By the number of texels 54 a side would do for the first, but the limit of 64 was what it lacked."""
+    with pytest.raises(gf.GpufluidError) as told:
+        _ = FlatLayout(size, 1, limit).columns
+    side = int(re.findall(r"texture of (\d+) texels", str(told.value))[0])
+    assert max(FlatLayout(size, 1, side).texture_size) == side > limit
+    with pytest.raises(gf.GpufluidError):
+        _ = FlatLayout(size, 1, side - 1).columns
+
+
+def test_light_that_does_not_fit_is_named(ctx: moderngl.Context, lacking: Lacking) -> None:
+    """Its tiles are a little wider than a slice: a box that just fits may have none that is as fine."""
+    lacking(max_texture_size=64)
+    with gf.Fluid(gf.Grid((60, 60, 1), 0.1), backend="fragment", ctx=ctx) as fluid:
+        target = ctx.simple_framebuffer((32, 32))
+        camera = gf.Camera((3.0, 3.0, 0.05), 8.0)
+        made, coarse = gf.VolumeRenderer(ctx), gf.VolumeRenderer(ctx, light_scale=0.5)
+        told = (
+            r"the light in 60 x 60 x 1 cells does not fit; a smaller light_scale may: .* the limit here is 64"
+        )
+        with pytest.raises(gf.GpufluidError, match=told):
+            made.render(fluid, camera, target)
+        fluid.density.write(np.ones((1, 60, 60)))
+        coarse.render(fluid, camera, target)
+        assert any(target.read())
+        for thing in (made, coarse, target):
+            thing.release()
