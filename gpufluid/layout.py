@@ -78,8 +78,8 @@ class FlatLayout:
             across = np.arange(1, slices + 1)
             side = int(np.maximum(across * width, -(-slices // across) * height).min())
             raise GpufluidError(
-                f"a volume of {self.size[0]} x {self.size[1]} x {slices} values needs a texture of {side} texels "
-                f"a side, the limit here is {self.limit}"
+                f"a volume of {self.size[0]} x {self.size[1]} x {slices} values needs a texture of {side} "
+                f"texels a side, the limit here is {self.limit}"
             )
         return best
 

@@ -644,6 +644,19 @@ def test_an_older_context_is_asked_for_what_it_has(
     assert ("glIsEnabled", enums.SCISSOR_TEST) in asked or version == 410
 
 
+def test_a_function_of_an_extension_may_have_another_name(host: Host) -> None:
+    """OpenGL 3.3 with GL_ARB_draw_buffers_blend need not know 4.0's names: address 0 was called."""
+    gl = Calls(host.ctx)
+    name, real = "glBlendFuncSeparatei", gl._load
+    gl._load = lambda asked: real(name) if asked == f"{name}ARB" else 0
+    for found in (gl.glBlendFuncSeparatei, gl.quick(name)):
+        assert ctypes.cast(found, ctypes.c_void_p).value == real(name) > 0
+    before = host.number(0x80C9, 1, 1)
+    gl.glBlendFuncSeparatei(1, 0x0306, 0, 1, 0)
+    assert host.number(0x80C9, 1, 1) == (0x0306,) != before
+    gl.glBlendFuncSeparatei(1, 1, 0, 1, 0)
+
+
 def test_a_switch_of_an_extension_is_off_for_as_long(host: Host) -> None:
     """Software has none of these: as if it had, and the host had turned all of them on."""
     on, asked = set(SWITCHES_MORE.values()), set[int]()
