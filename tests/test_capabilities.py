@@ -14,12 +14,15 @@ from driver import within
 
 import gpufluid as gf
 from gpufluid.gl import capabilities as module
+from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.calls import Calls, calls
 from gpufluid.gl.capabilities import IMAGE_FORMAT, Capabilities, capabilities
 from gpufluid.gl.device import Device
+from gpufluid.gl.kernel_source import KernelSource
 from gpufluid.gl.messages import take
 from gpufluid.gl.source import shader_root
 from gpufluid.layout import FlatLayout
+from gpufluid.solver import Solver
 
 Lacking = Callable[..., Capabilities]
 
@@ -140,6 +143,37 @@ def test_half_floats_are_rounded_by_passes_where_the_driver_cuts_them_off(
     rounded = speeds["single", False].astype(np.float16)
     np.testing.assert_array_equal(speeds["half", False], rounded)
     assert np.array_equal(speeds["half", True], rounded) == does
+
+
+def test_images_and_colours_together_are_no_more_than_a_driver_has(
+    ctx: moderngl.Context, lacking: Lacking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OpenGL 4.2 promises eight in a fragment shader: the rest is read as textures, with the same bits."""
+    if ctx.version_code < 420:
+        pytest.skip("no images here")
+    monkeypatch.setattr(GLBackend, "eighths", True)
+    counts, steps = set[int](), []
+    declared = KernelSource._declare_inputs
+
+    def counted(source: KernelSource, hardware: bool) -> None:
+        declared(source, hardware)
+        counts.add(sum(each.as_image for each in source.inputs) + len(source.kernel.write.parts))
+
+    monkeypatch.setattr(KernelSource, "_declare_inputs", counted)
+    for few in (False, True):
+        if few:
+            lacking(max_images=8, max_outputs=8)
+        backend = GLBackend(gf.Grid((16, 12, 8), 0.1), "fragment", ctx, reading="image")
+        solver = Solver(backend, gf.Settings(pressure=gf.Jacobi(6)), gf.Boundaries())
+        counts.clear()
+        source = gf.Emitter(gf.Sphere((0.8, 0.6, 0.4), 0.3), density=3.0, velocity=(1.0, 2.0, 0.5))
+        solver.step(0.05, [source], [])
+        steps.append((solver.velocity.read(), solver.scalars.read(), max(counts)))
+        solver.release()
+        backend.release()
+    assert steps[0][2] > 8 == steps[1][2]
+    for one, other in zip(steps[0][:2], steps[1][:2], strict=True):
+        assert one.std() > 0.01 and np.array_equal(one, other)
 
 
 def test_without_half_floats_pictures_are_of_single_ones(ctx: moderngl.Context, lacking: Lacking) -> None:
