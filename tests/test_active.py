@@ -13,8 +13,9 @@ from puff import Canvas, Floats, Puff, specks
 import gpufluid as gf
 from gpufluid.contract.layout import PIECE, STRIP_ROWS
 from gpufluid.gl import kernel_source
+from gpufluid.gl import strips as strips_module
 from gpufluid.gl.device import Device
-from gpufluid.gl.strips import BOXES, ROW, SHARES, Strips
+from gpufluid.gl.strips import BOXES, GROUP, ROW, SHARES, Strips
 from gpufluid.render import volume
 from gpufluid.render.camera import view_of
 from gpufluid.render.slices import Slices
@@ -331,14 +332,15 @@ def spans_of(strips: Strips) -> list[list[int]]:
 
 
 @pytest.mark.parametrize(
-    ("across", "strip_rows"), [(1, HIGH), (5, LOW), (32768, HIGH)], indirect=["strip_rows"]
+    ("across", "strip_rows"), [(1, LOW), (5, LOW), (32768, HIGH)], indirect=["strip_rows"]
 )
 @pytest.mark.usefixtures("strip_rows")
 def test_compute_passes_have_a_workgroup_for_each_piece_that_may_hold_something(
     ctx: moderngl.Context, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, across: int
 ) -> None:
     """And none for the others; a driver that has but few along x takes several rows of them."""
-    monkeypatch.setattr(kernel_source, "GROUPS_ACROSS", across)
+    for module in (kernel_source, strips_module):
+        monkeypatch.setattr(module, "GROUPS_ACROSS", across)
     twins = Twins(ctx, "compute", SCHEMES["maccormack"].but(solve_velocity=False))
     wind = swirl(rng, 0.5)
     twins.tell(lambda fluid: fluid.velocity.write(wind))
@@ -349,8 +351,18 @@ def test_compute_passes_have_a_workgroup_for_each_piece_that_may_hold_something(
     monkeypatch.setattr(
         moderngl.ComputeShader, "run_indirect", lambda *given: dispatched.append(given) or real(*given)
     )
+    small, run = [], moderngl.ComputeShader.run
+
+    def noted(program: moderngl.ComputeShader, *groups: int) -> None:
+        if any(program is each.program for each in strips._programs.values()):
+            small.append(groups)
+        run(program, *groups)
+
+    monkeypatch.setattr(moderngl.ComputeShader, "run", noted)
     for _ in range(3):
         twins.step(1 / 40)
+    needed = {-(-int(np.prod(f.layout.texture_size)) // GROUP) for f in (strips.spans, strips._found)}
+    assert set(small) == {(min(n, across), -(-n // across)) for n in needed}
     pieces = [
         [first, row, z, min(first + PIECE[0], end)]
         for z, start, end, low, high in spans_of(strips)

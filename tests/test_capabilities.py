@@ -13,9 +13,16 @@ import pytest
 from driver import within
 
 import gpufluid as gf
+from gpufluid.contract.layout import FlatLayout
 from gpufluid.gl import capabilities as module
+from gpufluid.gl.backend import GLBackend
+from gpufluid.gl.calls import Calls, calls
 from gpufluid.gl.capabilities import IMAGE_FORMAT, Capabilities, capabilities
+from gpufluid.gl.device import Device
+from gpufluid.gl.kernel_source import KernelSource
+from gpufluid.gl.messages import take
 from gpufluid.gl.source import shader_root
+from gpufluid.numerics.solver import Solver
 
 Lacking = Callable[..., Capabilities]
 
@@ -68,6 +75,34 @@ def test_this_driver_is_as_it_says(ctx: moderngl.Context) -> None:
         pass
 
 
+def test_what_is_larger_than_a_viewport_is_too_large(ctx: moderngl.Context, monkeypatch: Any) -> None:
+    """OpenGL cuts a viewport off, and says nothing."""
+    real, limits = Calls.integers, {0x0D3A: (4096, 2048)}
+
+    def integers(self: Calls, name: int, count: int = 1, index: int | None = None) -> tuple[int, ...]:
+        return limits.get(name) or real(self, name, count, index)
+
+    monkeypatch.setattr(Calls, "integers", integers)
+    assert module._tried(ctx).max_texture_size == 2048
+
+
+def test_the_end_of_memory_is_told_whatever_went_wrong_before(
+    ctx: moderngl.Context, monkeypatch: Any
+) -> None:
+    """OpenGL keeps the first error, and of an earlier one of a host's the engine's passes went on without."""
+    device = Device(ctx, "fragment")
+    if not device.renderer.startswith("llvmpipe"):
+        pytest.skip("a GPU may have so much")
+    monkeypatch.setattr(device, "software", False)
+    for earlier in (False, True):
+        if earlier:
+            calls(ctx).glEnable(0x1234)
+        with pytest.raises(gf.GpufluidError, match="smoke: no memory left for a texture of 16384 x 16384"):
+            device.texture((16384, 16384), 4, "f4", "smoke")  # 4 GB, of 1 that it makes at most
+        take(ctx)
+    device.release()
+
+
 def test_a_trial_tells_what_fails(ctx: moderngl.Context, monkeypatch: Any) -> None:
     real_target, real_texture = type(ctx).framebuffer, type(ctx).texture
 
@@ -108,6 +143,37 @@ def test_half_floats_are_rounded_by_passes_where_the_driver_cuts_them_off(
     rounded = speeds["single", False].astype(np.float16)
     np.testing.assert_array_equal(speeds["half", False], rounded)
     assert np.array_equal(speeds["half", True], rounded) == does
+
+
+def test_images_and_colours_together_are_no_more_than_a_driver_has(
+    ctx: moderngl.Context, lacking: Lacking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OpenGL 4.2 promises eight in a fragment shader: the rest is read as textures, with the same bits."""
+    if ctx.version_code < 420:
+        pytest.skip("no images here")
+    monkeypatch.setattr(GLBackend, "eighths", True)
+    counts, steps = set[int](), []
+    declared = KernelSource._declare_inputs
+
+    def counted(source: KernelSource, hardware: bool) -> None:
+        declared(source, hardware)
+        counts.add(sum(each.as_image for each in source.inputs) + len(source.kernel.write.parts))
+
+    monkeypatch.setattr(KernelSource, "_declare_inputs", counted)
+    for few in (False, True):
+        if few:
+            lacking(max_images=8, max_outputs=8)
+        backend = GLBackend(gf.Grid((16, 12, 8), 0.1), "fragment", ctx, reading="image")
+        solver = Solver(backend, gf.Settings(pressure=gf.Jacobi(6)), gf.Boundaries())
+        counts.clear()
+        source = gf.Emitter(gf.Sphere((0.8, 0.6, 0.4), 0.3), density=3.0, velocity=(1.0, 2.0, 0.5))
+        solver.step(0.05, [source], [])
+        steps.append((solver.velocity.read(), solver.scalars.read(), max(counts)))
+        solver.release()
+        backend.release()
+    assert steps[0][2] > 8 == steps[1][2]
+    for one, other in zip(steps[0][:2], steps[1][:2], strict=True):
+        assert one.std() > 0.01 and np.array_equal(one, other)
 
 
 def test_without_half_floats_pictures_are_of_single_ones(ctx: moderngl.Context, lacking: Lacking) -> None:
@@ -219,7 +285,7 @@ def test_a_small_texture_limit(ctx: moderngl.Context, lacking: Lacking) -> None:
         gf.FrameRenderer(ctx, (65, 32))
     assert np.abs(picture(ctx, made, fire=False) - usual).max() <= 2.0
     with pytest.raises(
-        gf.GpufluidError, match=r"17 x 17 x 17 values needs a texture of about 71 .* here is 64"
+        gf.GpufluidError, match=r"17 x 17 x 17 values needs a texture of 85 texels .* here is 64"
     ):
         gf.Fluid(gf.Grid((16, 16, 16)), backend="fragment", ctx=ctx)
 
@@ -238,7 +304,37 @@ def test_what_fits_4096_texels_is_found(cells: tuple[int, int, int]) -> None:
 def test_what_does_not_names_both_sizes() -> None:
     from gpufluid.contract.layout import layouts
 
-    with pytest.raises(
-        gf.GpufluidError, match=r"257 x 257 x 257 values needs a texture of about 4121 .* is 4096"
-    ):
+    with pytest.raises(gf.GpufluidError, match=r"257 x 257 x 257 values needs a texture of 4369 .* is 4096"):
         _ = layouts(gf.Grid((256, 256, 256)), 4096)["face"].columns
+
+
+@pytest.mark.parametrize(
+    ("size", "limit"), [((24, 24, 5), 64), ((9000, 9000, 2), 16384), ((3, 61, 26), 64), ((70, 1, 1), 64)]
+)
+def test_the_size_that_is_named_is_what_it_takes(size: tuple[int, int, int], limit: int) -> None:
+    """By the number of texels 54 a side would do for the first, but the limit of 64 was what it lacked."""
+    with pytest.raises(gf.GpufluidError) as told:
+        _ = FlatLayout(size, 1, limit).columns
+    side = int(re.findall(r"texture of (\d+) texels", str(told.value))[0])
+    assert max(FlatLayout(size, 1, side).texture_size) == side > limit
+    with pytest.raises(gf.GpufluidError):
+        _ = FlatLayout(size, 1, side - 1).columns
+
+
+def test_light_that_does_not_fit_is_named(ctx: moderngl.Context, lacking: Lacking) -> None:
+    """Its tiles are a little wider than a slice: a box that just fits may have none that is as fine."""
+    lacking(max_texture_size=64)
+    with gf.Fluid(gf.Grid((60, 60, 1), 0.1), backend="fragment", ctx=ctx) as fluid:
+        target = ctx.simple_framebuffer((32, 32))
+        camera = gf.Camera((3.0, 3.0, 0.05), 8.0)
+        made, coarse = gf.VolumeRenderer(ctx), gf.VolumeRenderer(ctx, light_scale=0.5)
+        told = (
+            r"the light in 60 x 60 x 1 cells does not fit; a smaller light_scale may: .* the limit here is 64"
+        )
+        with pytest.raises(gf.GpufluidError, match=told):
+            made.render(fluid, camera, target)
+        fluid.density.write(np.ones((1, 60, 60)))
+        coarse.render(fluid, camera, target)
+        assert any(target.read())
+        for thing in (made, coarse, target):
+            thing.release()

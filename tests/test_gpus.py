@@ -9,12 +9,14 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
+from attached import nothing_read
 from puff import Canvas, Puff, exact, pictured
 from reference_light import light_layers
 from test_sample import by_shader
 
 import gpufluid as gf
 from gpufluid.contract.kernels import Variant
+from gpufluid.contract.layout import PROBES
 from gpufluid.description.grid import LARGEST_HALF
 from gpufluid.gl.device import Device
 from gpufluid.gl.source import Source
@@ -60,6 +62,78 @@ def test_no_dispatch_writes_over_what_is_being_read(
     assert len(stores) >= 5
     assert all(done[n - 1] == done[n + 1] == "barrier" for n in stores)
     made.release()
+
+
+def test_no_dispatch_writes_over_what_is_being_copied(
+    ctx: moderngl.Context, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits for what flows at points to be copied: the next pass samples into the same texture."""
+    if ctx.version_code < 430:
+        pytest.skip("no compute shaders here")
+    done: list[str] = []
+
+    def noted(kind: type, name: str, what: str) -> None:
+        call: Callable[..., Any] = getattr(kind, name)
+        monkeypatch.setattr(kind, name, lambda *given, **more: done.append(what) or call(*given, **more))
+
+    with gf.Fluid(GRID, backend="compute", ctx=ctx) as fluid:
+        fluid.velocity.write_at_centers(rng.normal(size=(*GRID.cells[::-1], 3)))
+        points = rng.uniform(0.1, 0.6, (PROBES**2 + 9, 3))
+        expected = fluid.sample(points).read()
+        noted(moderngl.ComputeShader, "run", "store")
+        noted(moderngl.Texture, "read_into", "copy")
+        noted(moderngl.Context, "memory_barrier", "barrier")
+        monkeypatch.setattr(fluid.device, "software", False)
+        found = fluid.sample(points)
+        assert done == ["store", "barrier", "copy", "barrier"] * 4
+        for one, other in zip(found.read(), expected, strict=True):
+            assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("way", ["fragment", "compute", "as a GPU"])
+def test_nothing_is_read_that_is_written(
+    ctx: moderngl.Context, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """Steps, a picture with all there is, and smoke in a host's framebuffer with the depth that it reads."""
+    if way != "fragment" and ctx.version_code < 430:
+        pytest.skip("no compute shaders here")
+    stage = "fragment" if way == "fragment" else "compute"
+    rules = gf.Settings(combustion=gf.Combustion(), pressure=gf.Multigrid(1), vorticity_confinement=0.3)
+    fluid = gf.Fluid(GRID, gf.Boundaries(top=gf.Open()), rules, backend=stage, ctx=ctx)
+    low = gf.Sphere((0.5, 0.2, 0.35), 0.15)
+    fluid.emitters.add(gf.Emitter(low, density=6.0, temperature=2.0, fuel=1.0, color=(1.0, 0.4, 0.1)))
+    ball = fluid.obstacles.add(gf.Obstacle(gf.Mesh.icosphere(1, 0.12), (0.5, 0.6, 0.35), temperature=1.0))
+    fluid.forces.add(gf.Vortex((0.3, 0.3, 0.3), strength=1.0, radius=0.2))
+    seen = gf.SliceView(), gf.StreamlinesView(seeds=[(0.5, 0.3, 0.3)], points=8), gf.ParticlesView(count=60)
+    scene = gf.Scene(
+        fluid,
+        gf.Camera((0.5, 0.4, 0.35), 2.0),
+        lights=[gf.PointLight((1.0, 1.0, 1.0), (1.0, 0.8, 0.6)), gf.Light((1.0, -1.0, 0.3))],
+        fire=gf.Fire(shimmer=0.2),
+        floor=0.0,
+        views=[*seen, gf.IsoSurfaceView(), gf.GlyphsView()],
+    )
+    if way == "as a GPU":
+        monkeypatch.setattr(volume, "computes", lambda _: True)
+    frame, smoke = FrameRenderer(ctx, (48, 32)), gf.VolumeRenderer(ctx, method="ray-march", resolution=0.5)
+    depth = ctx.depth_texture((48, 32))
+    target = ctx.framebuffer([ctx.texture((48, 32), 4, dtype="f2")], depth)
+    view = gf.VoxelView(ctx)
+    if way == "as a GPU":
+        for device in (fluid.device, frame.device, smoke.device):
+            monkeypatch.setattr(device, "software", False)
+    target.clear(depth=1.0)
+    with nothing_read(ctx, monkeypatch) as counts:
+        for n in range(2):
+            ball.position = (0.5, 0.6 - 0.05 * n, 0.35)
+            fluid.step(0.02)
+            frame.draw(scene)
+            frame.read_travel(scene)
+            smoke.render(fluid, scene.camera, target, depth, fire=gf.Fire())
+            view.render(fluid, scene.camera, target, depth)
+    assert len(counts) > 150 and max(counts) >= 5 and frame.read().std() > 5.0
+    for thing in (view, smoke, frame, fluid, target, depth):
+        thing.release()
 
 
 OFF = [1.0 - 2.0**-22, 1.0, 1.0 + 2.0**-22]  # by how much a quotient may be off: GLSL 4.60, 4.7.1

@@ -219,6 +219,43 @@ def test_a_layer_of_a_texture_is_drawn_to_once_its_size_is_known(ctx: moderngl.C
         thing.release()
 
 
+@pytest.mark.parametrize("layer", [0, 1, None], ids=["first", "second", "all"])
+@pytest.mark.parametrize("hangs", [True, False], ids=["a depth", "no depth"])
+@pytest.mark.parametrize("name", ["SlicePlane", "Particles"])
+def test_a_layer_with_a_depth_that_has_none(
+    ctx: moderngl.Context, raw: Raw, fluid: gf.Fluid, name: str, hangs: bool, layer: int | None
+) -> None:
+    """The engine's own framebuffer had all layers in place of the first, and was not complete."""
+    view = VIEWS[name](ctx)
+    if name == "Particles":
+        view.advance(fluid, 0.1)
+    plain = raw.new([raw.colors[1].glo], raw.depth.glo if hangs else 0)
+    view.render(fluid, EYE, ctx.detect_framebuffer(plain))
+    meant = raw.pixels(1)
+    array = ctx.texture_array(
+        (*SIZE, 3), 4, np.tile([0.1, 0.3, 0.3, 0.5], (3, *SIZE[::-1], 1)).astype("f2"), dtype="f2"
+    )
+    given = raw.new([], raw.depth.glo if hangs and layer is not None else 0)
+    if layer is None:  # as a program of the host's draws to all, with a geometry shader
+        raw.gl("glFramebufferTexture", DRAWN, COLOR, array.glo, 0)
+    else:
+        raw.gl("glFramebufferTextureLayer", DRAWN, COLOR, array.glo, 0, layer)
+    target = ctx.detect_framebuffer(given)
+    take(ctx)  # an error of moderngl's: it asks for the size of a plain texture
+    target.viewport = 0, 0, *SIZE
+    raw.clear()
+    view.render(fluid, EYE, target, depth=None if layer is not None else raw.depth)
+    assert not take(ctx)
+    layers = np.frombuffer(array.read(), np.float16).reshape(3, *SIZE[::-1], 4)
+    if layer is not None:
+        np.testing.assert_allclose(layers[layer], meant, atol=2e-3)
+    drawn = [bool(np.ptp(one[..., 0])) for one in layers]
+    assert drawn == [n == (layer or 0) for n in range(3)]
+    raw.gl("glDeleteFramebuffers", 2, (ctypes.c_uint * 2)(plain, given))
+    for thing in (view, array):
+        thing.release()
+
+
 def test_bad_targets_and_depths_are_named(ctx: moderngl.Context, raw: Raw) -> None:
     puff, smoke, view = (
         Puff(Device(ctx, "fragment"), GRID, density=2.0),

@@ -12,6 +12,7 @@ import moderngl
 import numpy as np
 import pytest
 from driver import told_on_gl_33, within
+from host import Host
 from numpy.typing import NDArray
 from puff import SIZE, Canvas, Floats, Puff, pictured, way_through_box
 from reading import nothing_new
@@ -774,6 +775,51 @@ def test_a_time_query_of_the_hosts_goes_on(ctx: moderngl.Context) -> None:
         assert running.value
     assert profiler.elapsed > 0
     assert [clock.next_frame(1.0) for _ in range(4)] == [None] * 4, "nothing was counted"
+
+
+def test_queries_serve_again_and_are_deleted(ctx: moderngl.Context) -> None:
+    """moderngl deletes none: the studio, which times passes, and each renderer left theirs behind."""
+    device, canvas, host = Device(ctx), Canvas(ctx), Host(ctx)
+    names = host("glGenQueries", 1, (one := (ctypes.c_uint * 1)())) or one[0]
+    for _ in range(3):
+        device.timings = {}
+        for label in "aab":
+            with device.timed(label), device.timed("within"):
+                canvas.target.clear()
+        taken = device.milliseconds()
+        assert [len(taken[label]) for label in taken] == [2, 1] and min(map(min, taken.values())) > 0.0
+    clock = FrameClock(ctx)
+    for _ in range(12):
+        with clock.span():
+            canvas.target.clear()
+        clock.next_frame(1.0)
+    with pytest.raises(ZeroDivisionError), clock.span():
+        _ = 1 // 0
+    made = range(names + 1, names + 16)
+    assert sum(host("glIsQuery", name) for name in made) == 3 + 4
+    device.release()
+    clock.queries.release()
+    assert not any(host("glIsQuery", name) for name in made)
+    host.release()
+
+
+def test_a_driver_without_a_clock_is_named(plume: gf.Fluid, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenGL lets its counter have no bits; all times are 0 then, and quality would never fall."""
+    ctx, ask = plume.ctx, calls(plume.ctx).glGetQueryiv
+
+    def asked(target: int, name: int, out: Any) -> None:
+        ask(target, name, out)
+        if name == 0x8864:
+            out._obj.value = 0
+
+    monkeypatch.setitem(calls(ctx).__dict__, "glGetQueryiv", asked)
+    made, canvas = VolumeRenderer(ctx, frame_ms=1e-3), Canvas(ctx)
+    with pytest.warns(RuntimeWarning, match="frame_ms has no effect: .* has no clock for it"):
+        made.render(plume, OUTSIDE, canvas.target)
+    for _ in range(8):
+        made.render(plume, OUTSIDE, canvas.target)  # said once
+    assert made.quality == 1.0 and canvas.read().any()
+    made.release()
 
 
 # -- noise --------------------------------------------------------------------------------------------------

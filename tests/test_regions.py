@@ -73,6 +73,14 @@ def test_regions_hold_what_boxes_touch(sides: Boundaries, where: list[Any]) -> N
         assert deep == back - z
 
 
+def test_a_region_of_more_slices_than_a_dispatch_has_workgroups_is_none() -> None:
+    """OpenGL promises 65535 along z: smoke of a source as long did not come, and nobody was told."""
+    size = (2, 2, 150_000)
+    (region,) = regions_of([((0.0, 0.0, 40.0), (2.0, 2.0, 65_574.0))], size, Boundaries()) or ()
+    assert groups_of(region, (8, 8)) == (1, 1, 65_535)
+    assert regions_of([((0.0, 0.0, 40.0), (2.0, 2.0, 65_575.0))], size, Boundaries()) is None
+
+
 def test_overlapping_boxes_are_done_once() -> None:
     """Eight places on the way of a small source are one region, and two far apart are two."""
     way: list[Any] = [((n / 4, 2.0, 2.0), (n / 4 + 4, 6.0, 6.0)) for n in range(8)]

@@ -644,6 +644,18 @@ def test_an_older_context_is_asked_for_what_it_has(
     assert ("glIsEnabled", enums.SCISSOR_TEST) in asked or version == 410
 
 
+def test_a_function_of_an_extension_may_have_another_name(host: Host) -> None:
+    """OpenGL 3.3 with GL_ARB_draw_buffers_blend need not know 4.0's names: address 0 was called."""
+    gl = Calls(host.ctx)
+    name, real = "glBlendFuncSeparatei", gl._load
+    gl._load = lambda asked: real(name) if asked == f"{name}ARB" else 0
+    for found in (gl.glBlendFuncSeparatei, gl.quick(name)):
+        assert ctypes.cast(found, ctypes.c_void_p).value == real(name) > 0
+    for factor in (0x0306, 0x0300, 1):  # the last is as it was
+        gl.glBlendFuncSeparatei(1, factor, 0, 1, 0)
+        assert host.number(0x80C9, 1, 1) == (factor,)
+
+
 def test_a_switch_of_an_extension_is_off_for_as_long(host: Host) -> None:
     """Software has none of these: as if it had, and the host had turned all of them on."""
     on, asked = set(SWITCHES_MORE.values()), set[int]()
@@ -781,11 +793,12 @@ def odd():
         host("glPixelTransferf", name, F(0.5))  # factors and offsets of what is read and written
     host("glPixelTransferi", 0x0D10, 1)  # colours by a map
     host("glClampColor", 0x891B, 1)
+    host("glPolygonMode", 0x0405, 0x1B01)  # lines in place of faces seen from behind, which core has not
     return told()
 
 
 def told():
-    numbers = [host.number(name) for name in (*TRANSFER, 0x0D10, 0x891B)]
+    numbers = [host.number(name) for name in (*TRANSFER, 0x0D10, 0x891B)] + [host.number(0x0B40, 2)]
     return [host("glIsEnabled", name) for name in (0x0BC0, 0x0B42)], numbers
 
 
@@ -796,6 +809,7 @@ def plain():
         host("glPixelTransferf", name, F(1 - name % 2))
     host("glPixelTransferi", 0x0D10, 0)
     host("glClampColor", 0x891B, 0x891D)
+    host("glPolygonMode", 0x0408, 0x1B02)
 
 
 for turn in range(2):

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -29,6 +30,7 @@ from gpufluid.gl.contexts import create_context, is_own
 from gpufluid.gl.device import Device
 from gpufluid.gl.kept import Kept
 from gpufluid.gl.kernel_source import SMALL
+from gpufluid.gl.measuring import TimeQueries
 from gpufluid.gl.ways import READINGS, VARIABLE, Way, by_rule, check, readings, stages
 
 IMAGE, NEAREST, TEXEL = (Way("fragment", reading) for reading in READINGS)
@@ -177,6 +179,26 @@ def test_a_gpu_is_timed_by_its_own_clock(ctx: moderngl.Context, monkeypatch: pyt
     taken = course.race([course.rule], trial.ADVECTION)
     course.release()
     assert len(taken[course.rule]) == trial.ROUNDS and min(taken[course.rule]) > 0.0
+
+
+@pytest.mark.parametrize("clock", ["the host's", "none"])
+def test_a_gpu_is_timed_on_the_wall_where_its_own_clock_is_not_free(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, clock: str
+) -> None:
+    """A host's profiler times the frame in which it calls `gf.tune`: its query goes on."""
+    monkeypatch.setattr(trial, "CELLS", {True: 16, False: 16})
+    course = trial.Course(ctx)
+    course.software = False
+    profiler, running = ctx.query(time=True), ctypes.c_int()
+    with profiler if clock == "the host's" else nullcontext():
+        if clock == "none":
+            monkeypatch.setattr(TimeQueries, "there", False)
+        taken = course.race([course.rule], trial.ADVECTION)
+        calls.calls(ctx).glGetQueryiv(0x88BF, 0x8865, ctypes.byref(running))
+        assert bool(running.value) == (clock == "the host's")
+    course.release()
+    assert min(taken[course.rule]) > 0.0
+    assert clock == "none" or profiler.elapsed > 0
 
 
 def test_a_trial_is_not_looked_through(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -160,14 +160,19 @@ def copy_bandwidth(ctx: moderngl.Context, software: bool) -> float:
     By the driver's own copy, or by a compute pass where that is faster: a GPU may leave copies to an engine
     that is slower than its cores.
     """
+    from gpufluid.gl import enums
+    from gpufluid.gl.calls import calls
     from gpufluid.gl.source import Source
     from gpufluid.gl.ways import stages
 
-    size = COPIED[software]
+    size, computes = COPIED[software], "compute" in stages(ctx.version_code) and not software
+    if computes:  # OpenGL promises 128 MB; what lies beyond is not copied
+        size = min(size, calls(ctx).integers(enums.MAX_SHADER_STORAGE_BLOCK_SIZE)[0])
+        size -= size % COPIED_EACH
     one, other = ctx.buffer(bytes(size)), ctx.buffer(reserve=size)
     ways: list[Callable[[], None]] = [lambda: ctx.copy_buffer(other, one)]
     copy = None
-    if "compute" in stages(ctx.version_code) and not software:
+    if computes:
         source = Source("copy (compute)", 430).include("bench/copy.glsl")
         copy = ctx.compute_shader(source.text)
         one.bind_to_storage_buffer(0)

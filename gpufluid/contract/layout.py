@@ -75,10 +75,11 @@ class FlatLayout:
             if cost < best_cost:
                 best, best_cost = columns, cost
         if not best:
-            square = math.isqrt(width * height * slices - 1) + 1
+            across = np.arange(1, slices + 1)
+            side = int(np.maximum(across * width, -(-slices // across) * height).min())
             raise GpufluidError(
-                f"a volume of {self.size[0]} x {self.size[1]} x {slices} values needs a texture of about "
-                f"{max(square, width, height)} texels a side, the limit here is {self.limit}"
+                f"a volume of {self.size[0]} x {self.size[1]} x {slices} values needs a texture of {side} "
+                f"texels a side, the limit here is {self.limit}"
             )
         return best
 

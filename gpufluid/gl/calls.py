@@ -76,6 +76,8 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # result, then arguments
     "glDeleteSync": (None, _POINTER),
     "glGenQueries": (None, _INT, _POINTER),
     "glDeleteQueries": (None, _INT, _POINTER),
+    "glBeginQuery": (None, _ENUM, _UINT),
+    "glEndQuery": (None, _ENUM),
     "glQueryCounter": (None, _UINT, _ENUM),
     "glGetQueryiv": (None, _ENUM, _ENUM, _POINTER),
     "glGetQueryObjectiv": (None, _UINT, _ENUM, _POINTER),
@@ -118,11 +120,15 @@ class Calls:
         """
         if ctypes.sizeof(_POINTER) == 4:
             return self._function(name, *_SIGNATURES[name])
-        return ctypes.CFUNCTYPE(_SIGNATURES[name][0])(self._load(name))
+        return ctypes.CFUNCTYPE(_SIGNATURES[name][0])(self._address(name))
+
+    def _address(self, name: str) -> int:
+        """Where that function is; a driver that has it as an extension may know it by that name alone."""
+        return self._load(name) or self._load(f"{name}ARB") or 0
 
     def _function(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
         kind: Any = getattr(ctypes, "WINFUNCTYPE", ctypes.CFUNCTYPE)  # the first on Windows alone
-        return kind(result, *arguments)(self._load(name))  # type: ignore[no-any-return]
+        return kind(result, *arguments)(self._address(name))  # type: ignore[no-any-return]
 
     def integers(self, name: int, count: int = 1, index: int | None = None) -> tuple[int, ...]:
         """glGetIntegerv, or glGetIntegeri_v at `index`."""

@@ -52,7 +52,8 @@ void main() { imageStore(texels, ivec2(0), numbers); }
 class Capabilities:
     """What textures can be.
 
-    max_images: how many a pass may read and write at once, 0 before OpenGL 4.2. max_varyings: numbers that go
+    max_images: how many a pass may read and write at once, 0 before OpenGL 4.2. max_outputs: how many a
+    fragment shader may have of them and of the colours that it writes together. max_varyings: numbers that go
     from a vertex shader to a fragment shader at most.
     drawn: (channels, "f2" or "f4") that can be drawn to and read back. filtered: of these, those between
     whose texels the driver interpolates. nearest: the stages in which a half float that is written is the
@@ -61,6 +62,7 @@ class Capabilities:
 
     max_texture_size: int
     max_images: int
+    max_outputs: int
     max_varyings: int
     drawn: frozenset[tuple[int, str]]
     filtered: frozenset[tuple[int, str]]
@@ -96,8 +98,11 @@ def _tried(ctx: moderngl.Context) -> Capabilities:
     limits = calls(ctx).integers
     images = [limits(name)[0] for name, version in IMAGES.items() if ctx.version_code >= version]
     most = min(*images, KEPT_IMAGES) if images else 0
-    largest, varyings = limits(enums.MAX_TEXTURE_SIZE)[0], limits(enums.MAX_VARYING_COMPONENTS)[0]
-    return Capabilities(largest, most, varyings, drawn, filtered, nearest)
+    outputs = limits(enums.MAX_COMBINED_IMAGE_UNITS_AND_FRAGMENT_OUTPUTS)[0] if images else 0
+    # what lies beyond the largest viewport would not be drawn, and nobody told
+    largest = min(*limits(enums.MAX_TEXTURE_SIZE), *limits(enums.MAX_VIEWPORT_DIMS, 2))
+    varyings = limits(enums.MAX_VARYING_COMPONENTS)[0]
+    return Capabilities(largest, most, outputs, varyings, drawn, filtered, nearest)
 
 
 def _draws(ctx: moderngl.Context, channels: int, dtype: str) -> bool:

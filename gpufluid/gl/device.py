@@ -270,6 +270,7 @@ class Device(Measured):
             raise GpufluidError(
                 f"{what} needs {nbytes / 1e6:.0f} MB more, {room / 1e6:.0f} MB of memory are free"
             )
+        _ = self.ctx.error  # of a host's: OpenGL would keep that one, and not say that the memory ends
         texture = self.ctx.texture(size, components, dtype=dtype, alignment=1)
         if self.ctx.error == "GL_OUT_OF_MEMORY":
             texture.release()
@@ -279,13 +280,13 @@ class Device(Measured):
         return texture
 
     def before_stores(self) -> None:
-        """Have what was drawn before read its textures to the end, before a dispatch writes over them.
+        """Have what was drawn or copied before read its textures to the end: a dispatch writes over them.
 
         Draws wait for each other, and for what a dispatch left behind a barrier; but image stores may begin
         while fragments still read what they overwrite (OpenGL 4.6, 7.13.2, SHADER_IMAGE_ACCESS_BARRIER_BIT).
         A software renderer waits by itself.
         """
-        if not self.software:
+        if self.version >= 430 and not self.software:
             self.ctx.memory_barrier()
 
     def clear(
@@ -320,6 +321,7 @@ class Device(Measured):
         if not self._released:
             self._released = True
             self._shared.leave(self)
+            self.clock.release()
             self.linear.release()
             self.between.release()
             let_go(*self._blanks.values())

@@ -199,7 +199,9 @@ class Field:
 
     def later(self) -> LateRead:
         """Ask for a copy of the front's texture as it is now, without waiting."""
-        return LateRead(self.front)
+        late = LateRead(self.front)
+        self.device.before_stores()  # a pass may write over it while it is copied
+        return late
 
     def dump(self) -> NDArray[np.floating]:
         """Return the front as `read`, in the precision of the texture."""

@@ -289,10 +289,14 @@ class KernelSource:
         """Declare what is read. hardware: by filtering samplers where the kernel reads between texels."""
         reading, writes = self.device.reading, len(self.kernel.write.parts)
         units = {True: writes if self.stage == "compute" else 0, False: 0}  # next image, next texture
+        able = self.device.capabilities
+        most = able.max_images
+        if self.stage == "fragment":
+            most = min(most, able.max_outputs - writes)
         if hardware and self.kernel.sampled:
             self.shader.include("lib/between.glsl")
         for slot in self.slots:
-            room = units[True] + len(slot.parts) <= self.device.capabilities.max_images
+            room = units[True] + len(slot.parts) <= most
             layout = None if self._sized else self.layouts[slot.kind]
             for part, sampler in enumerate(slot.parts):
                 filtered = hardware and sampler in self.kernel.sampled

@@ -24,13 +24,15 @@ from gpufluid.gl.source import Source
 Place = tuple[int, int, int]
 Region = tuple[Place, Place]  # of values: the first, and the one after the last along each axis
 
+MOST_GROUPS = 65535  # workgroups of a dispatch along an axis, as many as every OpenGL has
 WORTH = 0.5  # share of a field from which on a pass goes through all of it, and writes it once
 
 
 def regions_of(boxes: Sequence[CellBox], size: Place, boundaries: Boundaries) -> list[Region] | None:
     """Return the regions of a field of `size` values that `boxes` of cells touch; None: all is done as soon.
 
-    A face belongs to the cells on both sides of it. The first and the last along a periodic axis are one.
+    None as well where a region has more slices than every OpenGL has workgroups along z. A face belongs to
+    the cells on both sides of it. The first and the last along a periodic axis are one.
     """
     regions = []
     for low, high in boxes:
@@ -43,7 +45,8 @@ def regions_of(boxes: Sequence[CellBox], size: Place, boundaries: Boundaries) ->
         if count_of(region):
             regions.append(region)
     regions = _merged(regions)
-    return regions if sum(map(count_of, regions)) < WORTH * math.prod(size) else None
+    few = sum(map(count_of, regions)) < WORTH * math.prod(size)
+    return regions if few and max(map(slices_of, regions), default=0) <= MOST_GROUPS else None
 
 
 def count_of(region: Region) -> int:

@@ -224,7 +224,9 @@ class _Kept:
         gl = self._gl
         for name, value in PIXEL_STORE.items():
             yield _Piece(WHOLE, [name], partial(gl.glPixelStorei, name), value)
-        yield _Piece(WHOLE, [enums.POLYGON_MODE], partial(gl.glPolygonMode, enums.FRONT_AND_BACK), enums.FILL)
+        # a compatibility profile has one for either side; core has one, which drivers tell once or twice
+        sides = 2 if compatible else 1
+        yield _Piece(WHOLE, [enums.POLYGON_MODE], self._polygon_mode, enums.FILL, size=sides)
         yield _Piece(WHOLE, [enums.CULL_FACE_MODE], gl.glCullFace, enums.BACK)
         yield _Piece(WHOLE, [enums.FRONT_FACE], gl.glFrontFace, enums.CCW)
         yield _Piece(WHOLE, [enums.DEPTH_FUNC], gl.glDepthFunc)
@@ -288,6 +290,13 @@ class _Kept:
     def _switch_one(self, name: int, n: int, value: float) -> None:
         (self._gl.glEnablei if value else self._gl.glDisablei)(name, n)
 
+    def _polygon_mode(self, front: int, back: int | None = None) -> None:
+        if back is None or back == front:
+            self._gl.glPolygonMode(enums.FRONT_AND_BACK, front)
+            return
+        self._gl.glPolygonMode(enums.FRONT, front)
+        self._gl.glPolygonMode(enums.BACK, back)
+
     def _bind_to(self, unit: int, target: int, texture: int) -> None:
         self._gl.glActiveTexture(enums.TEXTURE0 + unit)
         self._gl.glBindTexture(target, texture)
@@ -315,7 +324,9 @@ class _Kept:
         """Put what the engine counts on to OpenGL's defaults."""
         for numbers, places in zip(saved, self._places, strict=True):
             for place, piece in places:
-                if piece.usual is not None and numbers[place.start] != piece.usual:
+                if piece.usual is None:
+                    continue
+                if numbers[place.start] != piece.usual or numbers[place.stop - 1] != piece.usual:
                     piece.put(piece.usual)
 
     def restore(self, saved: Answers, ctx: moderngl.Context) -> None:

@@ -37,6 +37,7 @@ from gpufluid.gl.drawing import let_go
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import (
+    GROUPS_ACROSS,
     STRIP_UNIT,
     box_constants,
     field_reader,
@@ -238,7 +239,7 @@ class Strips:
         with device.timed(small.label) if device.timings is not None else nullcontext():
             if isinstance(known.program, moderngl.ComputeShader):
                 out.back.bind_to_image(len(fields), False, True)
-                known.program.run(known.groups)
+                known.program.run(*known.groups)
                 device.ctx.memory_barrier()
                 return
             draw_to(out.back_target)
@@ -259,7 +260,8 @@ class Strips:
             for name in NUMBERS
             if name in program and isinstance(member := program[name], moderngl.Uniform)
         ]
-        groups = -(-int(np.prod(out.layout.texture_size)) // GROUP)
+        texels = int(np.prod(out.layout.texture_size))
+        groups = min(-(-texels // GROUP), GROUPS_ACROSS), -(-texels // (GROUP * GROUPS_ACROSS))
         return _Program(small.boundaries, program, groups, uniforms, device.sent(program))
 
     def _program(self, small: _Pass, fields: Read, out: Field) -> moderngl.Program | moderngl.ComputeShader:
@@ -273,7 +275,8 @@ class Strips:
         width, height = out.layout.texture_size
         image = f"layout(rgba32f, binding = {len(fields)}) writeonly restrict uniform image2D image_0;"
         main = (  # the last texels first: those may take the longest
-            f"void main() {{\n    int number = {width * height - 1} - int(gl_GlobalInvocationID.x);\n"
+            f"void main() {{\n    int number = {width * height - 1} - int(gl_GlobalInvocationID.x)"
+            f" - {GROUP * GROUPS_ACROSS} * int(gl_GlobalInvocationID.y);\n"
             f"    if (number < 0) return;\n    ivec2 texel = ivec2(number % {width}, number / {width});\n"
             f"{run}    imageStore(image_0, texel, {written});\n}}"
         )
@@ -346,13 +349,13 @@ class _Pieces:
 
 @dataclass(frozen=True)
 class _Program:
-    """A small pass, compiled. groups: workgroups of a dispatch.
+    """A small pass, compiled. groups: workgroups of a dispatch, along x and y.
 
     uniforms: of the numbers that it takes, by name. sent: what they are.
     """
 
     boundaries: Boundaries | None
     program: moderngl.Program | moderngl.ComputeShader
-    groups: int
+    groups: tuple[int, int]
     uniforms: list[tuple[str, moderngl.Uniform]]
     sent: dict[str, object]

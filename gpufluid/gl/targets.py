@@ -76,7 +76,7 @@ def drawable(target: moderngl.Framebuffer, *, depth: bool = True) -> Iterator[mo
         plain = not (color.layer or color.face or gl.integers(enums.SAMPLES)[0])
     name = gl.name_of_a_framebuffer()
     with _bound(gl, name):
-        _hang(gl, enums.COLOR_ATTACHMENT0, color)
+        plain = not _hang(gl, enums.COLOR_ATTACHMENT0, color) and plain
         _hang(gl, enums.DEPTH_ATTACHMENT, below)
     over = target.ctx.detect_framebuffer(name)
     if not plain or over.size == (0, 0):
@@ -163,8 +163,8 @@ def _hung(gl: Calls, place: int) -> Hung:
     return Hung(kind, name, *(_part(gl, place, part) for part in more))
 
 
-def _hang(gl: Calls, place: int, what: Hung) -> None:
-    """Hang it at `place` of the framebuffer bound."""
+def _hang(gl: Calls, place: int, what: Hung) -> bool:
+    """Hang it at `place` of the framebuffer bound; return whether it is the first layer of several."""
     if what.kind == enums.RENDERBUFFER:
         gl.glFramebufferRenderbuffer(TARGET, place, enums.RENDERBUFFER, what.name)
     elif what.kind and what.face:
@@ -173,3 +173,9 @@ def _hang(gl: Calls, place: int, what: Hung) -> None:
         gl.glFramebufferTextureLayer(TARGET, place, what.name, what.level, what.layer)
     elif what.kind:
         gl.glFramebufferTexture(TARGET, place, what.name, what.level)
+        if _part(gl, place, enums.ATTACHMENT_LAYERED):
+            # it has layers, and all of them hang now: only the first is drawn to, and may hang beside what
+            # has none, as a depth mostly has
+            gl.glFramebufferTextureLayer(TARGET, place, what.name, what.level, 0)
+            return True
+    return False

@@ -96,7 +96,7 @@ class TimestampWatch(Watch):
             self._gl.glGetQueryObjectui64v(query, enums.QUERY_RESULT, ctypes.byref(at))
             if work is None or self._before is None:
                 self._learn_delay()
-            else:
+            elif at.value >= self._before:  # of Intel's GPUs Mesa's clock begins anew every 69 s
                 took = 1e-9 * (at.value - self._before)
                 self.costs.learn(work, took / rows)
                 if foreseen:

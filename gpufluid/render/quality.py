@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections import deque
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -10,8 +9,9 @@ from statistics import median
 
 import moderngl
 
-from gpufluid.gl import enums
+from gpufluid.common.errors import warn
 from gpufluid.gl.calls import calls
+from gpufluid.gl.measuring import TimeQueries
 
 LOWEST = 0.2
 SAMPLES = 5  # frames of one quality whose median a change rests on: a slow one or two change nothing
@@ -69,34 +69,31 @@ class FrameClock:
     """
 
     def __init__(self, ctx: moderngl.Context) -> None:
-        self._gl = calls(ctx)
-        self._ring = [[ctx.query(time=True) for _ in range(2)] for _ in range(LATE + 1)]
-        self._used: list[list[moderngl.Query]] = [[] for _ in self._ring]
-        self._quality = [1.0] * len(self._ring)
+        self.queries = TimeQueries(ctx)
+        self._used: list[list[int]] = [[] for _ in range(LATE + 1)]
+        self._quality = [1.0] * len(self._used)
         self._at = 0
 
     @contextmanager
     def span(self) -> Iterator[None]:
         """Count what is drawn inside to this frame; a third span of a frame is not counted."""
         used = self._used[self._at]
-        running = ctypes.c_int()
-        self._gl.glGetQueryiv(enums.TIME_ELAPSED, enums.CURRENT_QUERY, ctypes.byref(running))
-        if len(used) == 2 or running.value:
+        if len(used) == 2:
             yield
             return
-        query = self._ring[self._at][len(used)]
-        with query:
+        with self.queries.span() as query:
             yield
-        used.append(query)
+        if query is not None:
+            used.append(query)
 
     def next_frame(self, quality: float) -> tuple[float, float] | None:
         """End a frame drawn at `quality`; return ms and quality of the one drawn LATE frames before it."""
         self._quality[self._at] = quality
-        self._at = (self._at + 1) % len(self._ring)
+        self._at = (self._at + 1) % len(self._used)
         used, self._used[self._at] = self._used[self._at], []
         if not used:
             return None
-        return sum(query.elapsed for query in used) * 1e-6, self._quality[self._at]
+        return sum(map(self.queries.milliseconds, used)), self._quality[self._at]
 
 
 class FrameBudget:
@@ -109,6 +106,7 @@ class FrameBudget:
         self._ctx = ctx
         self._steering: Quality | None = None
         self._clock: FrameClock | None = None  # from the first limit on
+        self._warned = False
 
     @property
     def ms(self) -> float | None:
@@ -133,6 +131,9 @@ class FrameBudget:
         """A block in which what is drawn counts to the frame, where there is a limit."""
         if self._clock is None or self._steering is None:
             return nullcontext()
+        if not (self._warned or self._clock.queries.there):
+            self._warned = True
+            warn(f"frame_ms has no effect: {calls(self._ctx).renderer} has no clock for it", RuntimeWarning)
         return self._clock.span()
 
     def next_frame(self, quality: float) -> None:
@@ -141,3 +142,9 @@ class FrameBudget:
             taken = self._clock.next_frame(quality)
             if taken is not None:
                 self._steering.saw(*taken)
+
+    def release(self) -> None:
+        """Delete the queries; idempotent."""
+        if self._clock is not None:
+            self._clock.queries.release()
+            self._clock = None

@@ -593,7 +593,8 @@ class VolumeRenderer(Guest):
         if self._released:
             return
         self._released = True
-        release(*self._all_made.values(), self._way, self._painter, self._color_only, self.device)
+        release(*self._all_made.values(), self._way, self._painter, self._color_only, self._budget)
+        release(self.device)
         self._all_made.clear()
         self._made = None
 

@@ -22,7 +22,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.common.errors import one_of
+from gpufluid.common.errors import GpufluidError, one_of
 from gpufluid.common.vectors import Vector
 from gpufluid.contract.backend import release
 from gpufluid.contract.layout import FlatLayout
@@ -77,7 +77,13 @@ class LightVolume:
         frames = [LightFrame(grid, axis, scale) for axis in AXES]
         limit = device.max_texture_size
         self._layouts = [FlatLayout((*frame.largest_tile, frame.tiles), 1, limit) for frame in frames]
-        sizes = [layout.texture_size for layout in self._layouts]
+        try:
+            sizes = [layout.texture_size for layout in self._layouts]
+        except GpufluidError as error:
+            cells = " x ".join(map(str, grid.cells))
+            raise GpufluidError(
+                f"the light in {cells} cells does not fit; a smaller light_scale may: {error}"
+            ) from None
         size = max(w for w, _ in sizes), max(h for _, h in sizes)
         self.layers = device.texture(size, LANES, "f4", "the light volume")
         self._target = device.ctx.framebuffer([self.layers])
