@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from test_shadows import GRID, SLANTED, TOP, on_floor
 
 import gpufluid as gf
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.light import shadow_map
 from gpufluid.render.light.shadow_map import ShadowMap, filled, laid

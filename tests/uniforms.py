@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import moderngl
 
-from gpufluid.gl import passes
+from gpufluid.gl import uniforms
 from gpufluid.gl.programs import compiled
 from gpufluid.gl.source import shader_root
 
@@ -19,7 +19,7 @@ PROGRAMS = moderngl.Program, moderngl.ComputeShader
 SHADERS = sorted(shader_root().rglob("*.glsl"))
 
 _names: WeakKeyDictionary[Any, frozenset[str] | None] = WeakKeyDictionary()
-_give = passes.give
+_give = uniforms.give
 
 
 def declared(text: str) -> frozenset[str]:
@@ -43,7 +43,7 @@ def names_of(program: Any) -> frozenset[str] | None:
 
 
 def give(program: Any, values: Mapping[str, Any]) -> None:
-    """As `passes.give`, and fail for a name that neither the program declares nor any other shader.
+    """As `gl.uniforms.give`, and fail for a name that neither the program declares nor any other shader.
 
     One dict often serves several programs, some of which have no use for a part of it.
     """
@@ -55,4 +55,4 @@ def give(program: Any, values: Mapping[str, Any]) -> None:
 
 def install() -> None:
     """Let every module of `gpufluid.render` that is imported from now on check what it gives."""
-    passes.give = give
+    uniforms.give = give

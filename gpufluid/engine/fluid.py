@@ -592,8 +592,8 @@ class Fluid(Handle):
         for a unit or a prefix that cannot be.
         """
         from gpufluid.gl.hosts import hosts_program
-        from gpufluid.gl.passes import give
         from gpufluid.gl.state import lent
+        from gpufluid.gl.uniforms import give
 
         self._stepper.check_alive()
         fields = {"scalars": self.scalars, "velocity": self.velocity_field}

@@ -45,8 +45,8 @@ from gpufluid.gl.kernel_source import (
     strip_macros,
 )
 from gpufluid.gl.late import LateRead
-from gpufluid.gl.passes import upload
 from gpufluid.gl.source import Source
+from gpufluid.gl.uniforms import upload
 
 HISTORY = 3  # stages whose spans are known
 BOXES = 8  # of sources that a pass takes one by one

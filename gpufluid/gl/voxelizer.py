@@ -21,8 +21,8 @@ from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants
 from gpufluid.gl.mesh_buffers import MeshBuffers
-from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
+from gpufluid.gl.uniforms import give
 
 
 class Voxelizer:

@@ -16,7 +16,7 @@ from gpufluid.contract.backend import release
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import Canvas
 from gpufluid.gl.fences import clear, draw_to
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import View
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.painter import LIMIT, Sight, ray_uniforms

@@ -11,7 +11,7 @@ import numpy as np
 from gpufluid.common.vectors import Floats
 from gpufluid.description.grid import Grid
 from gpufluid.gl.device import Device
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import View, cells_of, middle_of
 from gpufluid.render.frame_targets import FrameTargets, only
 from gpufluid.render.light.light_frame import LightFrame

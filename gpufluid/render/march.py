@@ -16,7 +16,7 @@ from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.field import Field
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.painter import Painter, Sight
 from gpufluid.render.slabs import Rows, box_of, view_cuts, view_shifts
 from gpufluid.render.subject import lag

@@ -27,9 +27,9 @@ from gpufluid.gl.drawing import Canvas, blend
 from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import box_constants, field_reader
-from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.strips import Strips
+from gpufluid.gl.uniforms import give
 from gpufluid.render.blackbody import GLOWS_FROM
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import (

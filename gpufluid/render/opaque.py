@@ -14,7 +14,7 @@ from gpufluid.common.vectors import Floats, Vector
 from gpufluid.description.view import Background, Plate
 from gpufluid.gl.drawing import blend
 from gpufluid.gl.fences import clear, copy
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import View
 from gpufluid.render.floor import FLOOR, FLOOR_REACH, dimmed, floor_part, sees_ahead, write_depths
 from gpufluid.render.frame_targets import FrameTargets, only

@@ -16,7 +16,7 @@ from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import blend
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import View
 from gpufluid.render.light.firelight import SeenFire
 from gpufluid.render.noise import noise_texture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import moderngl
 
 from gpufluid.gl.fences import copy, draw_to
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import View
 from gpufluid.render.floor import floor_depth
 from gpufluid.render.frame_targets import CLEAR, WHOLE, FrameTargets, only

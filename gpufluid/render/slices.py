@@ -9,7 +9,7 @@ import numpy as np
 
 from gpufluid.contract.backend import release
 from gpufluid.description.grid import Grid
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import Rays
 from gpufluid.render.extents import Extents
 from gpufluid.render.painter import LIMIT, Painter, Sight

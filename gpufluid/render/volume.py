@@ -37,9 +37,9 @@ from gpufluid.gl.drawing import OverTarget, blend, first_color_alone, hangs_in
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.hosts import check_depth, check_target, hosts_program
-from gpufluid.gl.passes import give
 from gpufluid.gl.state import Guest, binding, keeping, lent
 from gpufluid.gl.targets import drawable
+from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
 from gpufluid.render.fading import fading
 from gpufluid.render.light.firelight import FIRE, SeenFire

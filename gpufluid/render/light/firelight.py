@@ -15,7 +15,7 @@ from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import Canvas
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field, PartedField
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.blackbody import COLDEST, GLOWS_FROM, HOTTEST, TABLE, fire_table
 from gpufluid.render.fading import fading
 from gpufluid.render.occupancy import Occupancy

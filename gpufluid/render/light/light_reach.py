@@ -18,7 +18,7 @@ from gpufluid.description.grid import Grid
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.drawing import Canvas, let_go
 from gpufluid.gl.fences import clear, draw_to
-from gpufluid.gl.passes import give, give_once
+from gpufluid.gl.uniforms import give, give_once
 from gpufluid.render.light.light_frame import LANES, ONE, LightFrame
 from gpufluid.render.occupancy import NOWHERE, Occupancy
 from gpufluid.render.volume_source import PICTURE, SKY

@@ -31,7 +31,7 @@ from gpufluid.description.view import Smoke
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.drawing import blend, let_go
 from gpufluid.gl.fences import clear, draw_to
-from gpufluid.gl.passes import give, give_once
+from gpufluid.gl.uniforms import give, give_once
 from gpufluid.render.fading import fading
 from gpufluid.render.light.light_frame import LANES, LightFrame
 from gpufluid.render.light.light_reach import AXES, BEFORE, GROUPED, REACH, LightReach, ReachPart, packed

@@ -15,7 +15,7 @@ from gpufluid.gl.calls import calls
 from gpufluid.gl.device import Device
 from gpufluid.gl.field import Field
 from gpufluid.gl.hosts_program import HostsProgram
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.light.firelight import FireLight, SeenFire
 from gpufluid.render.light.light_reach import LightReach, ReachPart
 from gpufluid.render.light.light_volume import LightVolume

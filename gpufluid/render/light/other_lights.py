@@ -18,7 +18,7 @@ from gpufluid.description.view import Light, PointLight, Smoke, SpotLight
 from gpufluid.gl.device import Device
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.fading import fading
 from gpufluid.render.occupancy import Occupancy
 from gpufluid.render.subject import FluidLike

@@ -21,8 +21,8 @@ from gpufluid.description.view import Light, PointLight
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.fences import draw_to
-from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
+from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import cells_of
 from gpufluid.render.light.shadow_tiles import PARTS, Tile, from_afar, from_place
 from gpufluid.render.solids.drawn_solids import DrawnSolids, Size, hidden_sides

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gpufluid.common.vectors import Floats, Vector
 from gpufluid.description.mesh import Mesh
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import View, cells_of, clip_of_cells
 from gpufluid.render.painter import eye_uniforms
 from gpufluid.render.solids.solid_meshes import Placed, SolidMeshes, cans

@@ -17,7 +17,7 @@ import numpy as np
 from gpufluid.common.vectors import Vector
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import blend, let_go
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import View
 from gpufluid.render.frame_targets import CLEAR, FrameTargets, only
 from gpufluid.render.painter import eye_uniforms, ray_uniforms

@@ -17,7 +17,7 @@ from gpufluid.description.shapes import Plane, placed_points
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.fences import draw_to
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import View
 from gpufluid.render.solids.drawn_solids import DrawnSolids, Size
 from gpufluid.render.subject import FluidLike, ObstacleLike

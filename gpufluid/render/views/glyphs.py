@@ -15,7 +15,7 @@ from gpufluid.contract.backend import release
 from gpufluid.description.flow_views import GlyphsView
 from gpufluid.description.grid import AXES
 from gpufluid.gl.drawing import Canvas
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import clip_of_cells
 from gpufluid.render.painter import eye_uniforms
 from gpufluid.render.subject import FlowLike

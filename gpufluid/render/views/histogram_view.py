@@ -15,8 +15,8 @@ from gpufluid.contract.backend import release
 from gpufluid.gl.drawing import Canvas, blend, first_color_alone
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
-from gpufluid.gl.passes import give
 from gpufluid.gl.targets import drawable
+from gpufluid.gl.uniforms import give
 from gpufluid.render.subject import FlowLike
 from gpufluid.render.views.charts import Chart
 from gpufluid.render.views.colormaps import colormap

@@ -10,7 +10,7 @@ from gpufluid.contract.backend import release
 from gpufluid.gl.device import Device
 from gpufluid.gl.drawing import blend
 from gpufluid.gl.fences import draw_to
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.views import lettering
 from gpufluid.render.views.quantities import number_text, ticks
 

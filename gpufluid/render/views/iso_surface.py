@@ -9,7 +9,7 @@ from gpufluid.common.rules import check_fields
 from gpufluid.common.vectors import Vector
 from gpufluid.description.flow_views import IsoSurfaceView
 from gpufluid.gl.field import Field
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.subject import FlowLike
 from gpufluid.render.views.charts import lighting
 from gpufluid.render.views.overlay import InScene, Shot, rays_in_cells

@@ -32,10 +32,10 @@ from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.hosts import check_depth, check_target
 from gpufluid.gl.kernel_source import box_constants, field_reader
-from gpufluid.gl.passes import give
 from gpufluid.gl.source import Source
 from gpufluid.gl.state import Guest
 from gpufluid.gl.targets import depth_of, drawable, hang_depth, is_hosts, samples_of, size_of
+from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
 from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.subject import FlowLike, check_context

@@ -16,7 +16,7 @@ from gpufluid.description.flow_views import ParticleSource, ParticlesView, Solid
 from gpufluid.description.sources import Emitter
 from gpufluid.gl.drawing import Canvas, let_go
 from gpufluid.gl.fences import clear
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import CLIP_Z, cells_of, clip_of_cells
 from gpufluid.render.subject import FlowLike
 from gpufluid.render.views.charts import Chart

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpufluid.common.vectors import Pair
 from gpufluid.gl.field import Field
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.subject import FlowLike
 from gpufluid.render.views.overlay import Overlay
 

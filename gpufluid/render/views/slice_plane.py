@@ -11,7 +11,7 @@ from gpufluid.common.errors import named
 from gpufluid.common.vectors import Floats, Pair, Vector
 from gpufluid.description.grid import AXES
 from gpufluid.description.shapes import direction
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import cells_of, clip_of_cells, middle_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.render.views.charts import Chart

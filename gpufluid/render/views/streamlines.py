@@ -17,7 +17,7 @@ from gpufluid.description.shapes import placed_points
 from gpufluid.gl.drawing import let_go
 from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.field import Field
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import cells_of, clip_of_cells
 from gpufluid.render.subject import FlowLike
 from gpufluid.render.views.charts import Chart

@@ -10,8 +10,8 @@ from gpufluid.common.vectors import Pair
 from gpufluid.gl.drawing import first_color_alone
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
-from gpufluid.gl.passes import give
 from gpufluid.gl.targets import drawable
+from gpufluid.gl.uniforms import give
 from gpufluid.render.subject import FlowLike
 from gpufluid.render.views.charts import Chart
 from gpufluid.render.views.ink import PAPER, text_size

@@ -9,7 +9,7 @@ from gpufluid.common.errors import named, one_of
 from gpufluid.common.rules import check_fields
 from gpufluid.common.vectors import Floats, Vector
 from gpufluid.description.flow_views import VoxelsView
-from gpufluid.gl.passes import give
+from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import cells_of, clip_of_cells
 from gpufluid.render.painter import eye_uniforms
 from gpufluid.render.solids.solid_meshes import SolidMeshes
