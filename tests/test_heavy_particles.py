@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import gpufluid as gf
-from gpufluid.gl.drawing import let_go
+from gpufluid.gl.device import let_go
 
 WALLS = gf.Boundaries.all(gf.Wall(slip="free"))
 SPOT = gf.Sphere((4.0, 6.0, 4.0), 1e-6)

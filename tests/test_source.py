@@ -16,7 +16,7 @@ from gpufluid.contract.kernels import Variant
 from gpufluid.description.boundaries import Boundaries, Inflow
 from gpufluid.description.grid import Grid
 from gpufluid.gl.backend import GLBackend
-from gpufluid.gl.drawing import let_go
+from gpufluid.gl.device import let_go
 from gpufluid.gl.source import Source, shader_root
 
 

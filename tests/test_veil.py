@@ -13,8 +13,7 @@ from reference_light import let_through
 from view_flows import parallel as flat
 
 import gpufluid as gf
-from gpufluid.gl.device import Device
-from gpufluid.gl.drawing import let_go
+from gpufluid.gl.device import Device, let_go
 from gpufluid.render.camera import view_of
 from gpufluid.render.painter import eye_of
 from gpufluid.render.volume import VolumeRenderer

@@ -16,7 +16,6 @@ from gpufluid.contract.backend import Pace, release
 from gpufluid.gl.calls import a_context, calls
 from gpufluid.gl.capabilities import IMAGE_FORMAT, capabilities
 from gpufluid.gl.contexts import check_process, names_software
-from gpufluid.gl.drawing import let_go
 from gpufluid.gl.fences import clear, fences
 from gpufluid.gl.measuring import Measured
 from gpufluid.gl.messages import take
@@ -325,3 +324,14 @@ class Device(Measured):
             self.linear.release()
             self.between.release()
             let_go(*self._blanks.values())
+
+
+def let_go(*things: Any) -> None:
+    """Release what was made in a context; what is bound to draw to is not left so.
+
+    moderngl would bind its name again when it next makes or clears another framebuffer, which is an error.
+    """
+    for thing in things:
+        if isinstance(thing, moderngl.Framebuffer) and thing.ctx.mglo.fbo is thing.mglo:
+            thing.ctx.detect_framebuffer(0).use()
+        thing.release()

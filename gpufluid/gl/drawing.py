@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import moderngl
 import numpy as np
@@ -12,12 +12,10 @@ from numpy.typing import DTypeLike, NDArray
 
 from gpufluid.common.errors import GpufluidError
 from gpufluid.gl import enums
+from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.hosts import check_target
 from gpufluid.gl.state import keeping
 from gpufluid.gl.targets import depth_of, drawable, hang_depth, is_hosts, samples_of, size_of
-
-if TYPE_CHECKING:
-    from gpufluid.gl.device import Device
 
 
 def blend(
@@ -135,14 +133,3 @@ class Canvas:
     def release(self) -> None:
         """Let go of both; idempotent."""
         let_go(self.target, self.texture)
-
-
-def let_go(*things: Any) -> None:
-    """Release what was made in a context; what is bound to draw to is not left so.
-
-    moderngl would bind its name again when it next makes or clears another framebuffer, which is an error.
-    """
-    for thing in things:
-        if isinstance(thing, moderngl.Framebuffer) and thing.ctx.mglo.fbo is thing.mglo:
-            thing.ctx.detect_framebuffer(0).use()
-        thing.release()

@@ -13,8 +13,7 @@ from gpufluid.common.errors import GpufluidError
 from gpufluid.contract.backend import release, released
 from gpufluid.contract.layout import FlatLayout
 from gpufluid.description.grid import LARGEST_HALF
-from gpufluid.gl.device import Device
-from gpufluid.gl.drawing import let_go
+from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.late import LateRead
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from gpufluid.contract.layout import JOINED_ROWS, PIECE, STRIP, STRIP_ROWS, Flat
 from gpufluid.description.grid import LARGEST_HALF, TINY, Grid
 from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import GROUP, Device
-from gpufluid.gl.regions import vertex_source
 from gpufluid.gl.source import Source
 
 # llvmpipe compiles a shader for the inside and for the edges of what is drawn: `Source.compiled_once`.
@@ -392,3 +391,11 @@ class KernelSource:
         source.add(self.layouts["cell"].glsl("cell"), "<layout>")
         source.add(strips_reader(self.device.software, self.layouts, *self.places), "<fields>")
         return source.include("sim/strip_vertex.glsl")
+
+
+def vertex_source(layout: FlatLayout, label: str, placed: bool) -> Source:
+    """The vertex shader over regions of what has that layout. placed: it tells fragments where they are."""
+    source = Source(f"{label} (regions)", 330).define({"PLACED": int(placed)})
+    source.add("const ivec2 target_size = ivec2({}, {});".format(*layout.texture_size), "<layout>")
+    source.add(layout.glsl("cell"), "<layout>")  # of faces too: their layout has one more along an axis
+    return source.include("sim/region_vertex.glsl")

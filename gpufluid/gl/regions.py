@@ -19,6 +19,7 @@ from gpufluid.gl.capabilities import IMAGE_FORMAT
 from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
+from gpufluid.gl.kernel_source import vertex_source
 from gpufluid.gl.source import Source
 
 Place = tuple[int, int, int]
@@ -82,14 +83,6 @@ def groups_of(region: Region, group: tuple[int, int]) -> Place:
 def slices_of(region: Region) -> int:
     """The slices of `region`, of which two triangles are drawn round each."""
     return region[1][2] - region[0][2]
-
-
-def vertex_source(layout: FlatLayout, label: str, placed: bool) -> Source:
-    """The vertex shader over regions of what has that layout. placed: it tells fragments where they are."""
-    source = Source(f"{label} (regions)", 330).define({"PLACED": int(placed)})
-    source.add("const ivec2 target_size = ivec2({}, {});".format(*layout.texture_size), "<layout>")
-    source.add(layout.glsl("cell"), "<layout>")  # of faces too: their layout has one more along an axis
-    return source.include("sim/region_vertex.glsl")
 
 
 def bring_over(out: Field, regions: Sequence[Region]) -> None:

@@ -32,8 +32,7 @@ from gpufluid.contract.layout import JOINED_ROWS, STRIP, STRIP_ROWS, FlatLayout
 from gpufluid.description.boundaries import Boundaries
 from gpufluid.description.grid import CellBox, Grid
 from gpufluid.gl.capabilities import IMAGE_FORMAT
-from gpufluid.gl.device import Device
-from gpufluid.gl.drawing import let_go
+from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.kernel_source import (

@@ -11,8 +11,7 @@ import numpy as np
 
 from gpufluid.common.errors import GpufluidError
 from gpufluid.description.grid import LARGEST_HALF
-from gpufluid.gl.device import Device
-from gpufluid.gl.drawing import let_go
+from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.fences import clear, copy, draw_to
 from gpufluid.render.solids.drawn_solids import Part, Size
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from gpufluid.contract.backend import release
 from gpufluid.contract.layout import FlatLayout
-from gpufluid.gl.device import Device
-from gpufluid.gl.drawing import let_go
+from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.uniforms import give

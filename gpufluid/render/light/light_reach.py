@@ -15,8 +15,8 @@ import numpy as np
 
 from gpufluid.contract.backend import release
 from gpufluid.description.grid import Grid
-from gpufluid.gl.device import GROUP, Device
-from gpufluid.gl.drawing import Canvas, let_go
+from gpufluid.gl.device import GROUP, Device, let_go
+from gpufluid.gl.drawing import Canvas
 from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.uniforms import give, give_once
 from gpufluid.render.light.light_frame import LANES, ONE, LightFrame

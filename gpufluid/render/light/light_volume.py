@@ -28,8 +28,8 @@ from gpufluid.contract.backend import release
 from gpufluid.contract.layout import FlatLayout
 from gpufluid.description.grid import Grid
 from gpufluid.description.view import Smoke
-from gpufluid.gl.device import GROUP, Device
-from gpufluid.gl.drawing import blend, let_go
+from gpufluid.gl.device import GROUP, Device, let_go
+from gpufluid.gl.drawing import blend
 from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.uniforms import give, give_once
 from gpufluid.render.fading import fading

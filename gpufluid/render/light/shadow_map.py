@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from gpufluid.common.vectors import Floats
 from gpufluid.description.grid import Grid
 from gpufluid.description.view import Light, PointLight
-from gpufluid.gl.device import Device
-from gpufluid.gl.drawing import let_go
+from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.source import Source
 from gpufluid.gl.uniforms import give

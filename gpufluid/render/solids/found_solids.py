@@ -15,8 +15,8 @@ import moderngl
 import numpy as np
 
 from gpufluid.common.vectors import Vector
-from gpufluid.gl.device import Device
-from gpufluid.gl.drawing import blend, let_go
+from gpufluid.gl.device import Device, let_go
+from gpufluid.gl.drawing import blend
 from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import View
 from gpufluid.render.frame_targets import CLEAR, FrameTargets, only

@@ -14,8 +14,7 @@ from gpufluid.description.mesh import Mesh
 from gpufluid.description.obstacles import Shape
 from gpufluid.description.periodic import came_from
 from gpufluid.description.shapes import Plane, placed_points
-from gpufluid.gl.device import Device
-from gpufluid.gl.drawing import let_go
+from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.fences import draw_to
 from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import View

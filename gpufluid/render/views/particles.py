@@ -14,7 +14,8 @@ from gpufluid.common.vectors import Pair
 from gpufluid.contract.backend import release
 from gpufluid.description.flow_views import ParticleSource, ParticlesView, SolidShape, check_response
 from gpufluid.description.sources import Emitter
-from gpufluid.gl.drawing import Canvas, let_go
+from gpufluid.gl.device import let_go
+from gpufluid.gl.drawing import Canvas
 from gpufluid.gl.fences import clear
 from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import CLIP_Z, cells_of, clip_of_cells

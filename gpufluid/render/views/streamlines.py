@@ -14,7 +14,7 @@ from gpufluid.common.errors import GpufluidError, counted, named
 from gpufluid.common.vectors import Counts, Floats, Pair, Vector
 from gpufluid.description.flow_views import Seeds, StreakLinesView, StreamlinesView, check_seeds
 from gpufluid.description.shapes import placed_points
-from gpufluid.gl.drawing import let_go
+from gpufluid.gl.device import let_go
 from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.field import Field
 from gpufluid.gl.uniforms import give
