@@ -51,6 +51,10 @@ def test_a_camera_is_put_where_it_looks_from() -> None:
     for bad in ((1.0, 2.0, 3.0), (1.0, 9.0, 3.0), (1.0, -9.0, 3.1)):
         with pytest.raises(GpufluidError, match=r"Camera.eye must be .* \(1.0, 2.0, 3.0\), at -89 to"):
             camera.eye = bad
+    for target, distance in ((0.4, 0.4, 0.4), 1e-30), ((0.0, -5e4, 3.0), 4e-8), ((0.0, 0.0, 0.0), 1e-200):
+        with pytest.raises(GpufluidError, match=r"Camera.distance must be a finite number > (4|5|2.94)"):
+            Camera(target, distance)
+    assert np.isfinite(view_of(Camera((0.0, -5e4, 3.0), 6e-8), 1.0).view).all()
     with pytest.raises(GpufluidError, match="Camera.eye must be three numbers"):
         camera.eye = 3.0  # type: ignore[assignment]
     assert repr(camera) == before

@@ -135,6 +135,29 @@ def test_a_blob_goes_round_a_periodic_box(backend: str) -> None:
         np.testing.assert_allclose(fluid.density.read(), np.roll(blob, (3, -2, 1), (0, 1, 2)), atol=2e-6)
 
 
+@pytest.mark.parametrize("cells_a_step", [-20, -9, 17, 26])
+@pytest.mark.parametrize("backend", EVERYWHERE)
+def test_a_flow_past_a_solid_goes_round_a_periodic_box_more_than_once(
+    backend: str, cells_a_step: int
+) -> None:
+    """All but the row that the solid stands in: no path ends where there is nothing."""
+    rules = gf.Settings(solve_velocity=False, cfl=None, advection="semi-lagrangian")
+    with gf.Fluid(gf.Grid((8, 5, 7), 0.5), gf.Boundaries.all(gf.Periodic()), rules, backend) as fluid:
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.3), position=(1.75, 1.25, 1.75)))
+        for axis in range(3):
+            fluid.velocity.write(np.eye(3)[axis] * 0.5 * cells_a_step + np.zeros((8, 6, 9, 3)))
+            blob = np.random.default_rng(3).random((7, 5, 8)).astype(np.float32)
+            blob[3, 2, 3] = 0.0
+            fluid.density.write(blob)
+            fluid.step(1.0)
+            rows, found = (np.moveaxis(values, 2 - axis, 0) for values in (blob, fluid.density.read()))
+            beside = np.ones(rows.shape[1:], bool)
+            beside[tuple(n for a, n in enumerate((3, 2, 3)) if a != 2 - axis)] = False
+            np.testing.assert_allclose(
+                found[:, beside], np.roll(rows, cells_a_step, 0)[:, beside], atol=2e-5, err_msg="xyz"[axis]
+            )
+
+
 @pytest.mark.parametrize("backend", DRAWN)
 def test_a_periodic_flow_does_not_know_where_the_box_begins(backend: str, rng: np.random.Generator) -> None:
     """The same flow with the box shifted: the same fields, shifted."""

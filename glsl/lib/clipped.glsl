@@ -21,15 +21,14 @@ vec3 clipped(vec3 start, vec3 end) {
     int n = 0;
     if (share < 1.0) do {  // asked for last, see turns.glsl
         ivec3 turn = next.x <= share ? X : next.y <= share ? Y : Z;
-        cell += turn * stride;
+        cell = wrapped(cell + turn * stride);
         next += vec3(turn) * inverse;
-        ivec3 at = wrapped(cell);
         float met = share;
         share = min(next.x, min(next.y, next.z));
-        if (at != in_box(at)) {
+        if (cell != in_box(cell)) {
             end = start + (met + bit) * way;  // just beyond a side
             share = 1.0;
-        } else if (IS_SOLID(at)) {
+        } else if (IS_SOLID(cell)) {
             end = start + max(met - bit, 0.0) * way;
             share = 1.0;
         }

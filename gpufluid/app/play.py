@@ -157,14 +157,14 @@ def _frames_of(scene: Scene, name: str, frames: int | None, progress: bool) -> i
     if scene.over:
         played = counted(scene.frame, "frame")
         raise GpufluidError(f"{name} is over after {played}; of a longer duration some are left")
-    left = None if scene.frames is None else scene.frames - scene.frame
-    if frames is not None and left is not None and left < frames:
-        if progress:
-            print(f"gpufluid: {name} is over after {counted(left, 'frame')}, not {frames}", file=sys.stderr)
-        return left
-    if frames is not None or left is not None:
+    if scene.frames is None:
+        return FRAMES if frames is None and scene.story is None else frames
+    left = scene.frames - scene.frame
+    if frames is None or frames <= left:
         return left if frames is None else frames
-    return FRAMES if scene.story is None else None
+    if progress:
+        print(f"gpufluid: {name} is over after {counted(left, 'frame')}, not {frames}", file=sys.stderr)
+    return left
 
 
 def _play_in_window(

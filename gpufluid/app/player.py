@@ -424,10 +424,13 @@ class Player:
 
     def open_studio(self) -> None:
         """Show the studio's panel. Raises MissingDependencyError without its package."""
+        self._need_studio().shown = True
+
+    def _need_studio(self) -> Studio:
         from gpufluid.app.studio.studio import Studio
 
         self.studio = self.studio or Studio(self)
-        self.studio.shown = True
+        return self.studio
 
     def help(self) -> None:
         """Show what keys and mouse do: in the window, or on stdout where the studio cannot be."""
@@ -440,14 +443,11 @@ class Player:
 
     def made_studio(self) -> Studio | None:
         """The studio, made when it is first asked for; None where its package is missing."""
-        if self.studio is None:
-            try:
-                from gpufluid.app.studio.studio import Studio
-
-                self.studio = Studio(self)
-            except MissingDependencyError as error:
-                self.say(str(error))
-        return self.studio
+        try:
+            return self._need_studio()
+        except MissingDependencyError as error:
+            self.say(str(error))
+            return None
 
     def leave(self) -> None:
         """Close the window; where something is not saved, when asked twice."""
@@ -461,10 +461,8 @@ class Player:
     def release(self) -> None:
         """Finish the film, and release the studio and the stage."""
         self.recording.end()
-        release(self.studio)
-        self.studio = None
-        release(self._notice)
-        self._notice = None
+        release(self.studio, self._notice)
+        self.studio = self._notice = None
         self.stage.release()
 
     def __enter__(self) -> Player:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.common import rules
 from gpufluid.common.checks import (
+    LARGEST,
     color_triple,
     finite_number,
     finite_triple,
@@ -35,6 +36,7 @@ RESOLUTIONS = (1.0, 0.5)  # of the rays of "ray-march", to the picture's
 MOST_SLICES = 1024  # slabs, whoever chooses
 FRAME_RATES = 0.001, 1000.0  # frames a second that a film may have
 STEEPEST = 89.0  # degrees above and below the horizon at which a camera may stand
+CLOSEST = 1e-12  # of how far off its target is: nearer to that rounding would say where a camera looks
 ROUNDED = 1e-4  # degrees that a place at the very steepest may be off by rounding
 NEAREST = 1e-3  # of its distance from the middle of a box, at which the picture begins: depths have 24 bits
 FILLED = 0.94  # share of the picture's width or height that a box takes which is looked at whole
@@ -47,9 +49,10 @@ MOST_OF_A_PLATE = 1 << 26  # pixels: more than cameras have
 class Camera(rules.Checked):
     """A camera that looks at `target` from some distance; y is up.
 
-    target: the point it looks at, metres. distance: from the target, metres, > 0. azimuth: degrees round the
-    y axis; at 0 it looks along -z. elevation: degrees above the horizon, -89 to 89. fov: vertical angle of
-    view, degrees, 1 to 170. near, far: clipping distances, metres.
+    target: the point it looks at, metres. distance: from the target, metres, > 0, and > 1e-12 of how far
+    the target lies from the origin. azimuth: degrees round the y axis; at 0 it looks along -z. elevation:
+    degrees above the horizon, -89 to 89. fov: vertical angle of view, degrees, 1 to 170. near, far: clipping
+    distances, metres.
 
     All of them can be changed at any time. eye: the place of the camera, metres. To set it, as in
     ``camera.eye = (3, 1, 2)``, changes distance, azimuth and elevation, and a description may say it in their
@@ -69,6 +72,8 @@ class Camera(rules.Checked):
     def check(self) -> None:
         """Raise GpufluidError naming the first value a picture cannot be made with."""
         super().check()
+        least = max(1.0 / LARGEST, CLOSEST * max(map(abs, self.target)))
+        finite_number(self.distance, "Camera.distance", above=least)
         finite_number(self.far, "Camera.far", above=self.near)
 
     @property

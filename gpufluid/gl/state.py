@@ -439,14 +439,15 @@ class StateGuard:
     def leave(self, ctx: moderngl.Context) -> None:
         """Put back what `enter` saved."""
         self._depth -= 1
-        if self._depth == 0 and self._fences is not None and not gone(ctx):
+        if self._depth:
+            return
+        if self._fences is not None and not gone(ctx):
             self._fences.add()
-        if self._depth == 0 and self._saved is not None:
+        if self._saved is not None and self._state is not None:
             saved, self._saved = self._saved, None
-            assert self._state is not None
             self._state.restore(saved, ctx)
             (ctx.fbo, ctx.mglo.fbo), self._fbo = self._fbo, None
-        if self._depth == 0 and self._visiting and not gone(ctx):
+        if self._visiting and not gone(ctx):
             # a thread that ended with it current would keep it from all others for ever
             ctx.__exit__(None, None, None)  # type: ignore[no-untyped-call]
 

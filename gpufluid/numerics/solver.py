@@ -319,9 +319,9 @@ class Solver:
             flow.balance(part)
             if coarse is not None:
                 self.take_velocity(part, coarse)
-        bare = self._uncovered and self.solids.pushing
+        warms_late = self._uncovered and self.solids.pushing  # see `bring`
         self.carry_scalars(dt)
-        if bare:
+        if warms_late:
             self.solids.warm(part, self.variant, scalars=self.scalars)
         if reflects:
             u, variant, faces = flow.velocity, flow.variant, flow.solids.faces

@@ -124,12 +124,12 @@ class SceneViews:
             shown = [made for made in self._made if made.view is view and made.drawn is not None]
             if not view.visible or not shown:
                 continue
+            shown.sort(key=away)
             if shown[0].drawn.opaque is not opaque:
                 if not opaque and id(view) in bars:
-                    self._draw_legend(sorted(shown, key=away)[-1].drawn, target)
+                    self._draw_legend(shown[-1].drawn, target)
                 continue
             common = _common_range(shown) if len(shown) > 1 else None
-            shown.sort(key=away)
             for made in shown:
                 drawn = made.drawn
                 values: dict[str, Any] = {"linear": True}

@@ -66,7 +66,7 @@ class FlatTextureView(Chart):
         layout = field.layout
         packed = layout.packing > 1
         tile = layout.tile[0] * layout.packing, layout.tile[1]
-        wide, high = layout.texture_size[0] * layout.packing, layout.texture_size[1]
+        width, height = layout.texture_size[0] * layout.packing, layout.texture_size[1]
         margin = max(2.0, MARGIN * size[1])
         room = (
             size[0] - 2 * margin - (13.0 * text_size(size[1]) if self.legend else 0.0),
@@ -74,9 +74,9 @@ class FlatTextureView(Chart):
         )
         if min(room) < 1.0:
             raise GpufluidError(f"FlatTextureView needs a larger viewport than {size[0]} x {size[1]} pixels")
-        scale = min(room[0] / wide, room[1] / high)
+        scale = min(room[0] / width, room[1] / height)
         scale = float(np.floor(scale)) if scale >= 2.0 else scale  # whole texels where there is room
-        low, high_end = self.last_range
+        low, high = self.last_range
         program = self.device.program_of(
             "flat texture", "render/texture_view.glsl", "render/cover_vertex.glsl"
         )
@@ -86,14 +86,14 @@ class FlatTextureView(Chart):
                 "channel": tuple(float(n == channel) for n in (0, 1, 2, 3)),
                 "four_in_one": packed,
                 "corner": (
-                    corner[0] + round(margin + 0.5 * (room[0] - scale * wide)),
-                    corner[1] + round(margin + 0.5 * (room[1] - scale * high)),
+                    corner[0] + round(margin + 0.5 * (room[0] - scale * width)),
+                    corner[1] + round(margin + 0.5 * (room[1] - scale * height)),
                 ),
-                "shown_size": (scale * wide, scale * high),
+                "shown_size": (scale * width, scale * height),
                 "tile": tile,
                 "valid": layout.size[:2],
                 "tiles": (layout.columns, layout.size[2]),
-                "range": (low, 1.0 / (high_end - low)),
+                "range": (low, 1.0 / (high - low)),
                 "linear_light": self.linear,
                 "has_depth": False,
             },
