@@ -124,7 +124,7 @@ def measure() -> Case:
         from drawing import Sheet, picture
 
         shown = [(rayleigh, MESHES[-1] if (rayleigh, MESHES[-1]) in rings else MESHES[0]) for rayleigh in EXPECTED]
-        sheet = Sheet(3, size=(11.4, 3.7), sharey=True)
+        sheet = Sheet(3, size=(11.4, 4.2), sharey=True)
         for axes, key in zip(sheet.axes, shown, strict=True):
             ring, (rayleigh, cells) = rings[key], key
             n = len(ring.solid)
