@@ -20,13 +20,16 @@ def given(
 ) -> float:
     """Heat that the solid cells `warm`, at temperature `of`, give in a step of steady flow, in cells.
 
-    temperature, solid, warm: [z, y, x]; the first is that of a step's end. x: heating * dt. fourier: kappa dt / h^2.
+    temperature, solid, warm: [z, y, x]; the first is that of a step's end. x: heating * dt. fourier: kappa
+    dt / h^2.
     Beside a solid T' = heating (T_solid - T) + loss. A step draws T to T_solid first, which gives
-    (1 - exp(-x)) (T_solid - T), and makes good the rest of 1 - (1 - exp(-x)) / x of what then diffuses away.
+    (1 - exp(-x)) (T_solid - T), and makes good 1 - (1 - exp(-x)) / x of what then diffuses away. In a cell
+    that touches more of the solid than one face, x is larger.
     """
-    touched = np.any(beside(warm), axis=0) & ~solid
+    faces = np.array(beside(warm), float).reshape(3, 2, *solid.shape).sum(1)
+    touched = faces.any(0) & ~solid
+    x = x * np.linalg.norm(faces, axis=0)[touched]
     into = zip(beside(temperature), beside(solid), strict=True)
-    loss = fourier * sum(np.where(closed, 0.0, temperature - there) for there, closed in into)
+    loss = fourier * sum(np.where(closed, 0.0, temperature - there)[touched] for there, closed in into)
     drawn = -np.expm1(-x)
-    at_once, meanwhile = (of - temperature[touched]).sum(), loss[touched].sum()
-    return float(drawn * at_once + (1.0 - drawn / x) * meanwhile)
+    return float((drawn * (of - temperature[touched]) + (1.0 - drawn / x) * loss).sum())
