@@ -168,6 +168,29 @@ def test_heat_that_a_solid_conducts(
         assert warm[0] == pytest.approx(1.0 - kappa / (heating * h) * gradient, abs=1e-4)
 
 
+@pytest.mark.parametrize("backend", ["numpy", "fragment", "compute"])
+def test_heat_that_passes_between_two_balls(backend: str) -> None:
+    """An eighth of it: 4 pi kappa r R / (R - r), R = 2 r = 16 cells; a film of half a cell of fluid."""
+    kappa, r, cut = 1.0, 8.0, 9
+    hole, hull = gf.Mesh.icosphere(4, 2.0 * r), gf.Mesh.icosphere(2, 5.0 * r)
+    hollow = gf.Mesh(
+        np.concatenate([hole.vertices, hull.vertices]),
+        np.concatenate([hole.triangles[:, ::-1], hull.triangles + len(hole.vertices)]),
+    )
+    rules = gf.Settings(thermal_diffusivity=kappa, solve_velocity=False)
+    with gf.Fluid(gf.Grid((18, 18, 18), 1.0), settings=rules, backend=backend) as fluid:
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=r), temperature=1.0, heating=2.0 * kappa))
+        fluid.obstacles.add(gf.Obstacle(hollow, temperature=0.0, heating=2.0 * kappa))
+        for _ in range(30):
+            fluid.step(6.4)
+        temperature, solid = fluid.temperature.read(), fluid.solid.read() > 0.5
+    # what leaves a cube round the inner ball, whose corners the outer one does not reach
+    assert solid[0, 0, 7] and not solid[0, 0, 8] and not solid[8, 8, 8:10].any()
+    near = temperature[:cut, :cut, :cut]
+    passed = sum((near.take(-1, axis) - temperature.take(cut, axis)[:cut, :cut]).sum() for axis in range(3))
+    assert passed == pytest.approx(0.5 * np.pi * kappa * 2.0 * r, rel=0.01)
+
+
 @pytest.mark.parametrize("backend", ["numpy", "fragment"])
 def test_a_solid_makes_good_what_diffuses_from_the_cells_beside_it(backend: str) -> None:
     """One step by hand: T0 + a (T0 - T1) (1 - exp(-x)) / x = 1, and T1 + a (T1 - T0) = 0, a = 2, x = 3."""

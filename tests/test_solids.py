@@ -334,6 +334,7 @@ def test_bending_makes_nothing_new_and_a_jump_of_vertices_pushes_nothing(monkeyp
 
 @pytest.mark.parametrize("backend", EVERYWHERE)
 def test_a_hot_solid_heats_the_cells_it_touches(backend: str) -> None:
+    """A cell that touches two or three faces of its stairs touches sqrt(2) or sqrt(3) times as much of it."""
     with gf.Fluid(GRID, settings=STILL, backend=backend) as fluid:
         fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (0, 0.45, 0), temperature=8.0, heating=4.0))
         fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.1), (0.35, 0.45, 0)))  # heats nothing
@@ -344,17 +345,26 @@ def test_a_hot_solid_heats_the_cells_it_touches(backend: str) -> None:
                 fluid.step(0.1 / steps)
             ends.append(fluid.temperature.read())
         hot = inside_shape(GRID, *_placed(fluid.obstacles[0]))
-        beside = np.zeros_like(hot)
-        for axis in range(3):
-            for by in (-1, 1):
-                beside |= np.roll(hot, by, axis)
-        beside &= fluid.solid.read() < 0.5
+        air = fluid.solid.read() < 0.5
+        faces = [(np.roll(hot, 1, axis) | np.roll(hot, -1, axis)) & air for axis in range(3)]
+        touched = np.sqrt(np.sum(faces, 0))
+        beside = touched > 0.0
         for got in ends:
-            np.testing.assert_allclose(got[beside], 8.0 * (1 - math.exp(-0.4)), rtol=1e-4)
+            np.testing.assert_allclose(got[beside], 8.0 * -np.expm1(-0.4 * touched[beside]), rtol=1e-4)
             assert not got[~beside].any()
         fluid.obstacles[0].temperature = None
         fluid.step(0.1)
         np.testing.assert_allclose(fluid.temperature.read(), ends[1], atol=1e-4)
+
+
+@pytest.mark.parametrize("backend", EVERYWHERE)
+def test_air_between_two_hot_plates_touches_both(backend: str) -> None:
+    with gf.Fluid(gf.Grid((3, 1, 1), 1.0), settings=STILL, backend=backend) as fluid:
+        for x in (0.5, 2.5):
+            hot = gf.Box((x, 0.5, 0.5), (1.0, 2.0, 2.0))
+            fluid.obstacles.add(gf.Obstacle(hot, temperature=1.0, heating=0.3))
+        fluid.step(1.0)
+        assert fluid.temperature.read()[0, 0, 1] == pytest.approx(-math.expm1(-0.6), rel=1e-5)
 
 
 # Normals

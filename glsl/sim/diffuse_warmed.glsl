@@ -8,8 +8,8 @@
 uniform float dt;  // s
 
 void kernel(ivec3 cell) {
-    vec3 sum = beside_heat(cell), numbers = fourier_numbers;
-    float x = sum.z > 0.0 ? sum.y / sum.z * dt : 0.0;
+    vec3 numbers = fourier_numbers;
+    float x = beside_heat(cell).y * dt;
     if (x > 0.0) numbers.y *= lost(x) / x;
     diffused_out = swept_scalars(cell, numbers);
 }

@@ -38,7 +38,8 @@ class Obstacle(rules.Checked):
         voxels, which hold fluid back about as much as no-slip ones. Across a solid one cell thick, the flow
         on one side drags the flow on the other.
     temperature: of the solid; None: it heats nothing. heating: 1/s, >= 0; in fluid cells that share a face
-        with the solid, the difference to its temperature falls by exp(-heating) in each second. Where heat
+        with the solid, the difference to its temperature falls by exp(-heating) in each second; in the stairs
+        of a slope, where a cell shares 2 or 3 faces, by that to the power of sqrt(2) or sqrt(3). Where heat
         diffuses, 2 * thermal_diffusivity / cell_size^2 gives the surface itself the temperature, whatever dt.
     visible: whether it is drawn. The fluid feels it in any case, and it throws its shadow.
     color: of its paint, linear albedo (r, g, b), 0 .. 1; None: terracotta, or what the renderer is told.

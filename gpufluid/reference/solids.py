@@ -68,12 +68,17 @@ def heat_fluid(grid: Grid, variant: Variant, *, scalars: Array, marks: Array, dt
 
 
 def heat_beside(grid: Grid, variant: Variant, marks: Array) -> tuple[Array, Array]:
-    """The mean temperature and rate of the solids that share faces with each cell; 0 where none does."""
-    both: Any = sum(
-        cells_beside(grid, variant, axis, by, marks) for axis in range(grid.dimensions) for by in (-1, 1)
-    )
-    faces = np.where(both[..., 3] > 0.0, both[..., 3], np.inf)
-    return both[..., 0] / faces, both[..., 1] / faces
+    """The temperature and the rate of the solids that share faces with each cell; 0 where none does.
+
+    Their means; the rate times the surface that a cell touches: sqrt(2) of a face in a stair of two.
+    """
+    both: Any = [
+        sum(cells_beside(grid, variant, axis, by, marks) for by in (-1, 1)) for axis in range(grid.dimensions)
+    ]
+    temperature, rate, _, faces = np.moveaxis(sum(both), -1, 0)
+    faces = np.where(faces > 0.0, faces, np.inf)
+    surface = np.sqrt(sum(along[..., 3] ** 2 for along in both))
+    return temperature / faces, rate / faces * surface
 
 
 def solid_normals(grid: Grid, variant: Variant, *, solid: Array) -> Array:

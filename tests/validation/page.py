@@ -12,7 +12,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 # The cases in the order of the page. It is written when every one of them has run, and not otherwise.
 ORDER = (
-    *("cavity", "cylinder", "balls", "street", "convection", "heated", "warm", "thermal", "plume", "waves"),
+    *("cavity", "cylinder", "balls", "street", "convection", "heated", "warm"),
+    *("annulus", "spheres", "thermal", "plume", "point", "waves"),
     *("shear", "tilted", "stretching", "dipole", "channel", "dispersion", "decay", "confinement"),
     *("order", "backends"),
 )
