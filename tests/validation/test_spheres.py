@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 from given import given
 from page import Case, Collector, Plot, within
+from polar import passages
 
 import gpufluid as gf
 
 pytestmark = pytest.mark.validation
 
 PRANDTL, INNER, OUTER = 0.7, 1.0, 2.0  # the radii, over the width of the gap
-# Rayleigh number, by the gap: heat over what conduction alone carries. Without a flow that is 1: 4 pi kappa
-# INNER OUTER / gap. The others are of the same equations on a polar grid (see the notes of the case).
-SOURCE = "polar grid"
-EXPECTED = {0: 1.0, 1_000: 1.100, 10_000: 1.959}
+SOURCE, HALF_RING = "polar grid", 24  # what is expected: polar.py, on so many cells and twice as many
+FLOWS = (1_000, 10_000)  # Rayleigh numbers, by the gap
 MEASURED = ((0, 8), (1_000, 8), (10_000, 8), (0, 12), (10_000, 12))  # with the cells across the gap
 
 
@@ -80,13 +79,15 @@ def heat(rayleigh: float, across: int) -> Shell:
 
 def measure() -> Case:
     """No flow, and two Rayleigh numbers, on two meshes."""
+    flows = passages(INNER, OUTER, FLOWS, balls=True, prandtl=PRANDTL, across=HALF_RING)
+    expected = {0: 1.0} | {rayleigh: flow.given for rayleigh, flow in flows.items()}
     shells = {(rayleigh, cells): heat(rayleigh, cells) for rayleigh, cells in MEASURED}
     rows = []
     for (rayleigh, cells), shell in shells.items():
         share = 0.1 / cells * OUTER / (INNER * (OUTER - INNER)) + (0.02 if rayleigh else 0.0)
         rows.append(
             within(
-                f"heat that passes, Ra = {rayleigh:,}, {cells} cells across the gap", EXPECTED[rayleigh],
+                f"heat that passes, Ra = {rayleigh:,}, {cells} cells across the gap", expected[rayleigh],
                 SOURCE if rayleigh else "closed form", 0.5 * (shell.inner + shell.outer), share,
                 f"{100.0 * share:.1f} %: a tenth of a cell in the inner radius"
                 + (", and 2 %: second order, layers of 3 to 7 cells" if rayleigh else ""),
@@ -127,8 +128,9 @@ def measure() -> Case:
         "conduction alone would carry, 4 π κ r R / (R − r).",
         rows,
         [Plot("spheres", "Temperature and velocity between two balls, without a flow and with two", draw)],
-        "With a flow, what is expected was computed with another method: stream function and vorticity on a "
-        "polar grid, central differences, Newton's method, 24 × 48 and 48 × 96 cells, extrapolated.",
+        "With a flow, what is expected is computed with another method, in `tests/validation/polar.py`: "
+        "stream function and vorticity on a polar grid, central differences, Newton's method, "
+        f"{HALF_RING} × {2 * HALF_RING} and {2 * HALF_RING} × {4 * HALF_RING} cells, extrapolated.",
     )
 
 
