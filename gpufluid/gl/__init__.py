@@ -1,1 +1,1 @@
-"""Layer 2: fields, passes and voxels in OpenGL."""
+"""The contract in OpenGL: fields, passes, voxels; and the manners of a guest in a context of others."""
