@@ -40,11 +40,14 @@ from gpufluid.app.studio.fields import (
 from gpufluid.app.studio.file_field import FileField, found
 from gpufluid.app.studio.grid import foreseen, size_of
 from gpufluid.app.studio.hands import Move
+from gpufluid.app.studio.rows import Rows
+from gpufluid.app.studio.sections import Passes
 from gpufluid.app.studio.views import renderer_items, view_for
 from gpufluid.common.errors import GpufluidError
 from gpufluid.description.flow_views import FlowView
 from gpufluid.description.settings import SOLVERS
 from gpufluid.description.shapes import rotation_matrix
+from gpufluid.gl.measuring import TimeQueries
 from gpufluid.scene.schema import VIEW_KINDS
 
 SHOWN = (
@@ -462,6 +465,16 @@ def test_a_drag_of_a_wind_that_is_everywhere_again_moves_nothing(scene: gf.Scene
     )
     move.move(10.0, 10.0, 1.0, 1.0)
     assert wind.center is None
+
+
+def test_passes_that_no_clock_times_say_so(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It said "measuring" for ever on such a driver."""
+    with gf.Fluid(gf.Grid((4, 4, 4), 0.1), ctx=ctx) as fluid:
+        scene = gf.Scene(fluid)
+        passes = Passes(cast(Editor, SimpleNamespace(scene=scene)), cast(Rows, None))
+        assert passes.untimed == "measuring; needs a running flow"
+        monkeypatch.setattr(TimeQueries, "there", False)
+        assert passes.untimed == "this driver has no clock to time passes by"
 
 
 def test_the_memory_of_fields_is_known(ctx: moderngl.Context) -> None:

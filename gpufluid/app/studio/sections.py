@@ -376,10 +376,17 @@ class Passes(Section):
         found = {f"{name} x{len(t)}" if len(t) > 1 else name: sum(t) for name, t in taken.items()}
         self.taken |= {name: 0.5 * (self.taken.get(name, ms) + ms) for name, ms in found.items()}
 
+    @property
+    def untimed(self) -> str:
+        """Why there is nothing in the table yet."""
+        if all(device.clock.there for device in devices_of(self.editor.scene)):
+            return "measuring; needs a running flow"
+        return "this driver has no clock to time passes by"
+
     def draw(self) -> None:
         """The table, the longest first."""
         if not self.taken:
-            imgui.text_disabled("measuring; needs a running flow")
+            imgui.text_disabled(self.untimed)
             return
         imgui.text_disabled(f"{sum(self.taken.values()):.1f} ms per frame, by the driver's clock")
         ranked = sorted(self.taken.items(), key=lambda each: -each[1])[:PASSES]
