@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from page import Case, Collector, Plot, at_most, within
+from rising import Rising
 
 import gpufluid as gf
 
@@ -26,28 +27,15 @@ SPEED, HEAT, HALF = 10.0 / 3.0 * A**2, 80.0 / 9.0 * A**4, float(np.arccosh(np.sq
 
 
 @dataclass(frozen=True)
-class Plume:
+class Plume(Rising):
     """x [nx] and z [nz] of the cells, upward speed and temperature [nz, nx], of one half of it."""
 
-    x: np.ndarray
-    z: np.ndarray
-    speed: np.ndarray
-    heat: np.ndarray
-
-    @property
-    def within(self) -> np.ndarray:
-        """Where the law is looked for."""
-        return (self.z > BOTTOM) & (self.z < TOP)
+    bottom, top = BOTTOM, TOP
 
     @property
     def flux(self) -> np.ndarray:
         """What passes each height: the integral of speed times buoyancy, m^3/s^3."""
         return np.asarray(2.0 * (self.speed * self.heat).sum(1) * (self.x[1] - self.x[0]))
-
-    @property
-    def mean_flux(self) -> float:
-        """Its mean where the law is looked for."""
-        return float(self.flux[self.within].mean())
 
     @property
     def thickness(self) -> np.ndarray:
@@ -60,12 +48,6 @@ class Plume:
         near, on_axis = self.x < 0.6, _on_axis(self.speed)
         shares = self.speed[:, near] / on_axis[:, None]
         return np.array([np.interp(-0.5, -row, self.x[near]) for row in shares])
-
-    def grows(self, values: np.ndarray, power: float) -> tuple[float, float]:
-        """How fast values^(1/power) grows with height, to that power, and how far it is from a line."""
-        z, y = self.z[self.within], values[self.within] ** (1.0 / power)
-        line = np.polyfit(z, y, 1)
-        return float(line[0]) ** power, float(np.abs(y - np.polyval(line, z)).max() / y.mean())
 
 
 def _on_axis(values: np.ndarray) -> np.ndarray:

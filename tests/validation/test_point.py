@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from page import Case, Collector, Plot, at_most, within
+from rising import Rising
 
 import gpufluid as gf
 
@@ -26,18 +27,10 @@ SPEED, HALF = float(np.sqrt(5.0 / (8.0 * np.pi))), float(np.sqrt((np.sqrt(2.0) -
 
 
 @dataclass(frozen=True)
-class Plume:
+class Plume(Rising):
     """x [n] and z [2 n] of the cells; upward speed and temperature [n, 2 n, n] (depth, height, width)."""
 
-    x: np.ndarray
-    z: np.ndarray
-    speed: np.ndarray
-    heat: np.ndarray
-
-    @property
-    def within(self) -> np.ndarray:
-        """Where the law is looked for."""
-        return (self.z > BOTTOM) & (self.z < TOP)
+    bottom, top = BOTTOM, TOP
 
     @property
     def flux(self) -> np.ndarray:
@@ -45,11 +38,6 @@ class Plume:
         h = self.x[1] - self.x[0]
         diffuses = VISCOSITY / PRANDTL * np.gradient(self.heat.sum((0, 2)), h)
         return np.asarray(4.0 * h**2 * ((self.speed * self.heat).sum((0, 2)) - diffuses))
-
-    @property
-    def mean_flux(self) -> float:
-        """Its mean where the law is looked for."""
-        return float(self.flux[self.within].mean())
 
     @property
     def half_width(self) -> np.ndarray:
@@ -62,12 +50,6 @@ class Plume:
         """The values at r = 0, of the parabola in r^2 through the nine cells beside it."""
         square = np.add.outer(self.x[:3] ** 2, self.x[:3] ** 2).ravel()
         return np.array([np.polyfit(square, values[:3, k, :3].ravel(), 2)[-1] for k in range(len(self.z))])
-
-    def grows(self, values: np.ndarray) -> tuple[float, float]:
-        """How fast `values` grow with height, and how far they are from a line, of their mean."""
-        z, y = self.z[self.within], values[self.within]
-        line = np.polyfit(z, y, 1)
-        return float(line[0]), float(np.abs(y - np.polyval(line, z)).max() / y.mean())
 
 
 def rise(cells: int) -> Plume:
