@@ -51,3 +51,25 @@ def picture(axes: Axes, values: np.ndarray, extent: tuple[float, float, float, f
     """Show [y, x] values as an image, y up."""
     axes.grid(False)
     return axes.imshow(values, origin="lower", extent=extent, interpolation="bilinear", **rest)
+
+
+def warm_flow(
+    axes: Axes,
+    temperature: np.ndarray,
+    velocity: np.ndarray | None,
+    at: tuple[np.ndarray, np.ndarray],
+    extent: tuple[float, float, float, float],
+    some: slice,
+    width: float,
+) -> Any:
+    """Show temperature [y, x], 0 .. 1, with isotherms, and velocity [y, x, 2] by arrows, if there is one.
+
+    at: x and y of the cells. some: of them along each axis, which have arrows. width: of these.
+    """
+    image = picture(axes, temperature, extent, cmap="inferno", vmin=0.0, vmax=1.0)
+    axes.contour(*at, temperature, levels=np.linspace(0.1, 0.9, 9), colors="white", linewidths=0.6)
+    if velocity is not None:
+        x, y = at
+        u, v = velocity[some, some, 0], velocity[some, some, 1]
+        axes.quiver(x[some], y[some], u, v, color="#9fd3ff", width=width)
+    return image

@@ -123,7 +123,7 @@ def measure() -> Case:
     )  # fmt: skip
 
     def draw(path: Path) -> None:
-        from drawing import Sheet, picture
+        from drawing import Sheet, warm_flow
 
         shown = [(rayleigh, max(cells for of, cells in rings if of == rayleigh)) for rayleigh in RAYLEIGHS]
         sheet = Sheet(3, size=(11.4, 4.2), sharey=True)
@@ -133,14 +133,8 @@ def measure() -> Case:
             half = 0.5 * n / cells
             at = (np.arange(n) + 0.5) / cells - half
             air = np.ma.masked_array(ring.temperature, ring.solid)
-            image = picture(axes, air, (-half, half, -half, half), cmap="inferno", vmin=0.0, vmax=1.0)
-            levels = np.linspace(0.1, 0.9, 9)
-            axes.contour(at, at, air, levels=levels, colors="white", linewidths=0.6)
-            some = slice(2, None, n // 18)
-            axes.quiver(
-                at[some], at[some], ring.velocity[some, some, 0], ring.velocity[some, some, 1],
-                color="#9fd3ff", width=0.004,
-            )  # fmt: skip
+            extent = (-half, half, -half, half)
+            image = warm_flow(axes, air, ring.velocity, (at, at), extent, slice(2, None, n // 18), 0.004)
             passes = 0.5 * (ring.inner + ring.outer)
             axes.set(xlabel="x / gap", title=f"Ra = {rayleigh:,}: {passes:.3f}")
         sheet.axes[0].set_ylabel("y / gap")

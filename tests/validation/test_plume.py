@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from page import Case, Collector, Plot, at_most, within
-from rising import Rising
+from rising import Profile, Rising, draw_plume
 
 import gpufluid as gf
 
@@ -30,7 +30,7 @@ SPEED, HEAT, HALF = 10.0 / 3.0 * A**2, 80.0 / 9.0 * A**4, float(np.arccosh(np.sq
 class Plume(Rising):
     """x [nx] and z [nz] of the cells, upward speed and temperature [nz, nx], of one half of it."""
 
-    bottom, top = BOTTOM, TOP
+    bottom, top, half, far = BOTTOM, TOP, HALF, 6.0
 
     @property
     def flux(self) -> np.ndarray:
@@ -103,39 +103,15 @@ def measure() -> Case:
     ]  # fmt: skip
 
     def draw(path: Path) -> None:
-        from drawing import COLORS, Sheet, picture
-
         plume = plumes[MESHES[-1]]
-        sheet = Sheet(3, size=(9.6, 3.8), width_ratios=(0.8, 1.0, 1.0))
-        axes = sheet.axes[0]
-        whole = np.hstack([plume.heat[:, ::-1], plume.heat])
-        image = picture(axes, whole, (-1.0, 1.0, 0.0, 2.0), cmap="inferno", vmin=0.0, vmax=0.5)
-        for by in (-1.0, 1.0):
-            axes.plot(by * HALF * plume.thickness, plume.z, "w:", lw=0.8)
-        axes.set(xlabel="x, m", ylabel="z, m", xlim=(-0.6, 0.6), title="temperature, half width")
-        sheet.figure.colorbar(image, ax=axes, shrink=0.8)
-        eta = np.linspace(0.0, 6.0, 121)
-        flux, z, d = plume.mean_flux, plume.z, plume.thickness
+        flux, z = plume.mean_flux, plume.z
         fast, warm = (flux**2 * z / VISCOSITY) ** 0.2, (flux**4 / VISCOSITY**2 / z**3) ** 0.2
-        for axes, values, scale, exact, title in (
-            (sheet.axes[1], plume.speed, fast, SPEED / np.cosh(A * eta) ** 2, "speed"),
-            (sheet.axes[2], plume.heat, warm, HEAT / np.cosh(A * eta) ** 4, "warmth"),
-        ):
-            axes.plot(eta, exact, color=COLORS[1], label="closed form")
-            for number, height in enumerate((0.6, 0.9, 1.2, 1.6)):
-                row = int(np.searchsorted(z, height))
-                axes.plot(
-                    plume.x / d[row],
-                    values[row] / scale[row],
-                    "osv^"[number],
-                    color="black",
-                    markersize=4,
-                    markerfacecolor="none",
-                    label=f"z = {height:g}",
-                )
-            axes.set(xlabel="x / d", xlim=(0.0, 6.0), title=f"{title}, scaled")
-            axes.legend(fontsize=8)
-        sheet.save(path)
+        draw_plume(
+            path,
+            plume,
+            Profile("speed", "x / d", plume.speed, fast, lambda eta: SPEED / np.cosh(A * eta) ** 2),
+            Profile("warmth", "x / d", plume.heat, warm, lambda eta: HEAT / np.cosh(A * eta) ** 4),
+        )
 
     return Case(
         "plume",

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from page import Case, Collector, Plot, at_most, within
-from rising import Rising
+from rising import Profile, Rising, draw_plume
 
 import gpufluid as gf
 
@@ -30,7 +30,7 @@ SPEED, HALF = float(np.sqrt(5.0 / (8.0 * np.pi))), float(np.sqrt((np.sqrt(2.0) -
 class Plume(Rising):
     """x [n] and z [2 n] of the cells; upward speed and temperature [n, 2 n, n] (depth, height, width)."""
 
-    bottom, top = BOTTOM, TOP
+    bottom, top, half, far = BOTTOM, TOP, HALF, 8.0
 
     @property
     def flux(self) -> np.ndarray:
@@ -40,11 +40,20 @@ class Plume(Rising):
         return np.asarray(4.0 * h**2 * ((self.speed * self.heat).sum((0, 2)) - diffuses))
 
     @property
+    def thickness(self) -> np.ndarray:
+        """d, m."""
+        return np.asarray((VISCOSITY**3 * self.z**2 / self.mean_flux) ** 0.25)
+
+    @property
+    def off_axis(self) -> np.ndarray:
+        """r, m."""
+        return np.hypot(self.x, self.x[0])
+
+    @property
     def half_width(self) -> np.ndarray:
         """How far from the axis it is half as fast as on it, m."""
-        radius = np.hypot(self.x, self.x[0])
         shares = self.speed[0] / self.on_axis(self.speed)[:, None]
-        return np.array([np.interp(-0.5, -row, radius) for row in shares])
+        return np.array([np.interp(-0.5, -row, self.off_axis) for row in shares])
 
     def on_axis(self, values: np.ndarray) -> np.ndarray:
         """The values at r = 0, of the parabola in r^2 through the nine cells beside it."""
@@ -111,40 +120,15 @@ def measure() -> Case:
     ]  # fmt: skip
 
     def draw(path: Path) -> None:
-        from drawing import COLORS, Sheet, picture
-
         plume = plumes[MESHES[-1]]
-        sheet = Sheet(3, size=(9.6, 3.8), width_ratios=(0.8, 1.0, 1.0))
-        axes, flux = sheet.axes[0], plume.mean_flux
-        thick = (VISCOSITY**3 * plume.z**2 / flux) ** 0.25
-        whole = np.hstack([plume.heat[0, :, ::-1], plume.heat[0]])
-        image = picture(axes, whole, (-1.0, 1.0, 0.0, 2.0), cmap="inferno", vmin=0.0, vmax=0.5)
-        for by in (-1.0, 1.0):
-            axes.plot(by * HALF * thick, plume.z, "w:", lw=0.8)
-        axes.set(xlabel="x, m", ylabel="z, m", xlim=(-0.6, 0.6), title="temperature, half width")
-        sheet.figure.colorbar(image, ax=axes, shrink=0.8)
-        eta = np.linspace(0.0, 8.0, 121)
-        fast, warm = np.full_like(thick, (flux / VISCOSITY) ** 0.5), flux / (VISCOSITY * plume.z)
-        radius = np.hypot(plume.x, plume.x[0])
-        for axes, values, scale, exact, title in (
-            (sheet.axes[1], plume.speed, fast, SPEED / (1.0 + A * eta**2) ** 2, "speed"),
-            (sheet.axes[2], plume.heat, warm, SPEED**2 / (1.0 + A * eta**2) ** 4, "warmth"),
-        ):
-            axes.plot(eta, exact, color=COLORS[1], label="closed form")
-            for number, height in enumerate((0.6, 0.9, 1.2, 1.6)):
-                row = int(np.searchsorted(plume.z, height))
-                axes.plot(
-                    radius / thick[row],
-                    values[0, row] / scale[row],
-                    "osv^"[number],
-                    color="black",
-                    markersize=4,
-                    markerfacecolor="none",
-                    label=f"z = {height:g}",
-                )
-            axes.set(xlabel="r / d", xlim=(0.0, 8.0), title=f"{title}, scaled")
-            axes.legend(fontsize=8)
-        sheet.save(path)
+        flux = plume.mean_flux
+        fast, warm = np.full_like(plume.z, (flux / VISCOSITY) ** 0.5), flux / (VISCOSITY * plume.z)
+        draw_plume(
+            path,
+            plume,
+            Profile("speed", "r / d", plume.speed[0], fast, lambda eta: SPEED / (1.0 + A * eta**2) ** 2),
+            Profile("warmth", "r / d", plume.heat[0], warm, lambda eta: SPEED**2 / (1.0 + A * eta**2) ** 4),
+        )
 
     return Case(
         "point",

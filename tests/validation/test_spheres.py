@@ -95,7 +95,7 @@ def measure() -> Case:
         )  # fmt: skip
 
     def draw(path: Path) -> None:
-        from drawing import Sheet, picture
+        from drawing import Sheet, warm_flow
 
         sheet = Sheet(3, size=(9.6, 4.4), sharey=True)
         for axes, key in zip(sheet.axes, ((0, 12), (1_000, 8), (10_000, 12)), strict=True):
@@ -104,14 +104,8 @@ def measure() -> Case:
             up, right = (np.arange(high) + 0.5 - 0.5 * high) / cells, (np.arange(wide) + 0.5) / cells
             air = np.ma.masked_array(shell.temperature, shell.solid)
             extent = (0.0, wide / cells, -0.5 * high / cells, 0.5 * high / cells)
-            image = picture(axes, air, extent, cmap="inferno", vmin=0.0, vmax=1.0)
-            axes.contour(right, up, air, levels=np.linspace(0.1, 0.9, 9), colors="white", linewidths=0.6)
-            some = slice(1, None, cells // 4)
-            if rayleigh:
-                axes.quiver(
-                    right[some], up[some], shell.velocity[some, some, 0], shell.velocity[some, some, 1],
-                    color="#9fd3ff", width=0.006,
-                )  # fmt: skip
+            flow = shell.velocity if rayleigh else None
+            image = warm_flow(axes, air, flow, (right, up), extent, slice(1, None, cells // 4), 0.006)
             passes = 0.5 * (shell.inner + shell.outer)
             axes.set(xlabel="x / gap", title=f"Ra = {rayleigh:,}: {passes:.3f}")
         sheet.axes[0].set_ylabel("y / gap")

@@ -78,21 +78,15 @@ def measure() -> Case:
     )  # fmt: skip
 
     def draw(path: Path) -> None:
-        from drawing import Sheet, picture
+        from drawing import Sheet, warm_flow
 
         sheet = Sheet(3, size=(11.4, 3.7), sharey=True)
         n = MESHES[-1]
         for axes, (rayleigh, meshes) in zip(sheet.axes, rooms.items(), strict=True):
             room = meshes[n]
             shown = np.where(room.solid, 1.0, room.temperature)
-            image = picture(axes, shown, (0.0, 1.0, 0.0, 1.0), cmap="inferno", vmin=0.0, vmax=1.0)
-            at = (np.arange(n) + 0.5) / n
-            axes.contour(at, at, shown, levels=np.linspace(0.1, 0.9, 9), colors="white", linewidths=0.6)
-            some = slice(2, None, 5)
-            axes.quiver(
-                at[some], at[some], room.velocity[some, some, 0], room.velocity[some, some, 1],
-                color="#9fd3ff", width=0.004,
-            )  # fmt: skip
+            at, extent = (np.arange(n) + 0.5) / n, (0.0, 1.0, 0.0, 1.0)
+            image = warm_flow(axes, shown, room.velocity, (at, at), extent, slice(2, None, 5), 0.004)
             axes.set(xlabel="x", title=f"Ra = {rayleigh:,}: Nu = {room.nusselt:.3f}")
         sheet.axes[0].set_ylabel("y")
         sheet.figure.colorbar(image, ax=sheet.axes, label="temperature", shrink=0.85)
