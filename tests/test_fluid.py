@@ -227,7 +227,7 @@ def test_a_long_step_is_split(solved: bool) -> None:
 @pytest.mark.parametrize("backend", EVERYWHERE)
 def test_of_many_cells_the_device_finds_the_fastest(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """And what finite volumes ask for at most; it adds up what conjugate gradients do. Else all is read."""
-    speeds, parts, left = [], [], []
+    speeds, courses, left = [], [], []
     for many in (1, 1 << 20):
         monkeypatch.setattr(grid, "MANY", many)
         rng = np.random.default_rng(1)
@@ -236,12 +236,13 @@ def test_of_many_cells_the_device_finds_the_fastest(backend: str, monkeypatch: p
             fluid.velocity.write(rng.normal(size=(9, 13, 11, 3)))
             solver = fluid._solver
             speeds.append(solver.speeds.most(solver.variant, velocity=solver.velocity))
-            parts.append(solver.advection.parts(0.1, solver.variant, velocity=solver.velocity))
+            course = solver.advection.course(1.0, 0.1, solver.variant, velocity=solver.velocity)
+            courses.append((course.parts, course.reach, *(share for _, share, _ in course.passes)))
             assert (solver.speeds.groups is not None) == (many == 1)
             fluid.project()
             left.append(fluid.velocity.read())
     assert speeds[0] == pytest.approx(speeds[1], rel=1e-6) and speeds[0] > 3.0
-    assert parts[0] == parts[1] > speeds[0]
+    assert courses[0] == pytest.approx(courses[1]) and courses[0][0] > 6
     np.testing.assert_allclose(left[0], left[1], atol=5e-6)
 
 

@@ -1,30 +1,33 @@
-// What cells are asked for at most between two axes of transport_scalars, m/s, over blocks of BLOCK^3: what leaves them along
-// one, and what the axes before have taken more than they brought, from the first axis to the last or back. First channel.
-#include "lib/box.glsl"
+// What finite volumes go by (see transport_scalars.glsl), over blocks of BLOCK^3 cells, m/s. x: what axes take from a cell
+// more than they bring, one after the other from the first to the last or back, at most. y: what all together leave or take,
+// at most. z: how much the flow along an axis differs in the block.
+#include "lib/passing.glsl"
 #include "lib/turns.glsl"
 
-float asked_of(ivec3 cell) {
-    vec3 low = fetch_velocity(cell).xyz, high = vec3(fetch_velocity(cell + X).x, fetch_velocity(cell + Y).y, 0.0);
-#if DIMENSIONS == 3
-    high.z = fetch_velocity(cell + Z).z;
-#endif
-    vec3 leaves = max(high, 0.0) + max(-low, 0.0), lost = high - low;
-#if DIMENSIONS == 3
-    vec3 most = leaves + vec3(max(0.0, lost.y + lost.z), max(lost.x, lost.z), max(0.0, lost.x + lost.y));
-    return max(max(most.x, most.y), most.z);
-#else
-    vec2 most = leaves.xy + max(lost.yx, 0.0);
-    return max(most.x, most.y);
-#endif
+vec3 slowest = vec3(1e38), fastest = vec3(-1e38);
+float taken = 0.0, stray = 0.0;
+
+void look_at(ivec3 cell) {
+    vec3 low = vec3(0.0), high = vec3(0.0);
+    for (int axis = 0; axis < DIMENSIONS; ++axis) {
+        low[axis] = passing(cell, axis);
+        high[axis] = passing(cell + step_along(axis), axis);
+    }
+    vec3 lost = high - low;
+    float all = lost.x + lost.y + lost.z, last = DIMENSIONS == 3 ? lost.z : lost.y;
+    taken = max(taken, max(max(max(lost.x, lost.x + lost.y), max(last, all - lost.x)), all));
+    stray = max(stray, abs(all));
+    slowest = min(slowest, min(low, high));
+    fastest = max(fastest, max(low, high));
 }
 
 void kernel(ivec3 block) {
-    float most = 0.0;
     ivec3 last = cells - 1;
     int row = 0;
     do {
         for (int x = 0; x < BLOCK; ++x)
-            most = max(most, asked_of(min(BLOCK * block + ivec3(x, row % BLOCK, row / BLOCK), last)));
+            look_at(min(BLOCK * block + ivec3(x, row % BLOCK, row / BLOCK), last));
     } while (++row < turns(BLOCK * BLOCK));
-    asked_out = vec4(most, 0.0, 0.0, 0.0);
+    vec3 differs = fastest - slowest;
+    asked_out = vec4(taken, stray, max(max(differs.x, differs.y), differs.z), 0.0);
 }

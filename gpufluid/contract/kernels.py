@@ -565,7 +565,7 @@ KERNELS: dict[str, Kernel] = {
             "transport_scalars",
             _cell("carried"),
             (SCALARS, VELOCITY),
-            ("dt", "ends", "amounts", "keep", "ambient"),
+            ("dt", "reach", "ends", "amounts", "keep", "ambient"),
         ),
         Kernel("most_asked", Slot("asked", "block", exact=True), (VELOCITY,)),
         Kernel("uncover_scalars", SCALARS, (SCALARS, SOLID), ("ambient", "ends")),

@@ -10,6 +10,7 @@ from gpufluid.contract.arguments import Cells, Faces, FacesAndCells
 from gpufluid.contract.backend import Backend, FieldStore, release
 from gpufluid.contract.kernels import Variant
 from gpufluid.description.settings import Settings
+from gpufluid.numerics.course import Course, course_of
 
 # scratch fields that schemes keep what they carry in between two passes: of which kind, and what
 OF_FACES = {
@@ -24,7 +25,6 @@ OF_CELLS = {
 }
 # those that are written from themselves: forces push the one, the second of three axes carries the other
 IN_PLACE = ("reflected", "between axes")
-MOST_PARTS = 32  # of a step of finite volumes, one after the other
 
 
 def _interpolating(variant: Variant, scheme: str) -> Variant:
@@ -60,7 +60,8 @@ class Advection:
     takes or hides one of the 64 values the sample is the trilinear one, which sees what it can reach.
 
     "finite-volume" carries scalars along one axis after the other, from the first to the last and, the next
-    time, back (Strang 1968), in so many parts of a step that in none a cell is asked for more than it has.
+    time, back (Strang 1968), in so many parts of a step that in none a cell is asked for more than it has and
+    gets: what leaves it may come from cells away (Lin & Rood 1996).
     What leaves it comes into the next one: smoke, fuel and colours are amounts, of which there is always as
     much. Temperature is a value: fluid keeps its own, however much of it there is. Where a solid moves into
     a cell, what was in it is taken out, and through the face before it comes as much of what is there; cells
@@ -151,16 +152,16 @@ class Advection:
         *,
         scalars: FieldStore,
         velocity: FieldStore,
-        parts: int = 1,
+        course: Course | None = None,
     ) -> None:
         """Carry density, temperature and fuel along the velocity, and let them fade.
 
-        parts: as of `parts`, for finite volumes.
+        course: as of `course`, for finite volumes.
         """
         rules = self.settings
         keep = math.exp(-rules.density_dissipation * dt), math.exp(-rules.cooling * dt), 1.0
         carried = _Carried(scalars, variant, keep, rules.ambient_temperature, (1.0, 0.0, 1.0))
-        self._carry(dt, carried, cells, velocity, parts)
+        self._carry(dt, carried, cells, velocity, course)
 
     def carry_colors(
         self,
@@ -170,26 +171,27 @@ class Advection:
         *,
         colors: FieldStore,
         velocity: FieldStore,
-        parts: int = 1,
+        course: Course | None = None,
     ) -> None:
         """Carry red, green and blue along the velocity, and let them fade as density does."""
         share = math.exp(-self.settings.density_dissipation * dt)
         carried = _Carried(colors, variant, (share, share, share), 0.0, (1.0, 1.0, 1.0))
-        self._carry(dt, carried, cells, velocity, parts)
+        self._carry(dt, carried, cells, velocity, course)
 
-    def parts(self, dt: float, variant: Variant, *, velocity: FieldStore) -> int:
-        """In how many parts of `dt`, up to MOST_PARTS, finite volumes ask no cell for more than it has.
+    def course(self, crossed: float, dt: float, variant: Variant, *, velocity: FieldStore) -> Course:
+        """How finite volumes carry by `dt` seconds, so that no cell is asked for more than it has and gets.
 
         Where the flow has no divergence even smoke then stays even, and no value leaves its bounds.
+        crossed: cells that the fastest flow crosses.
         """
-        run, asked = self.backend.kernel, self._scratch["block", "asked"]
+        run, grid, asked = self.backend.kernel, self.backend.grid, self._scratch["block", "asked"]
         run("most_asked", variant)(velocity=velocity, asked=asked)
-        if self.backend.grid.many:  # the device finds the most sooner than all blocks are read back
+        if grid.many:  # the device finds the most sooner than all blocks are read back
             most = self._scratch["group", "most asked"]
             run("largest_speed", variant)(speed=asked, largest=most)
             asked = most
-        crossed = float(asked.read()[..., 0].max()) * dt / self.backend.grid.cell_size
-        return max(1, math.ceil(min(crossed, MOST_PARTS))) if math.isfinite(crossed) else MOST_PARTS
+        taken, stray, differs = (asked.read()[..., :3].max((0, 1, 2)) * (dt / grid.cell_size)).tolist()
+        return course_of(crossed, taken, stray, differs, grid.dimensions, self.turn)
 
     def uncover(
         self, variant: Variant, cells: Cells, times: int, ambient: float, *, scalars: FieldStore
@@ -202,27 +204,26 @@ class Advection:
         for number in range(1, times + 1):
             run(scalars=scalars, ambient=ambient, ends=int(number == times), **cells)
 
-    def _carry(self, dt: float, carried: _Carried, cells: Cells, velocity: FieldStore, parts: int) -> None:
-        if self.finite_volume:
-            self._transport(dt, carried, velocity, parts)
+    def _carry(
+        self, dt: float, carried: _Carried, cells: Cells, velocity: FieldStore, course: Course | None
+    ) -> None:
+        if course is not None:
+            self._transport(dt, carried, velocity, course)
         else:
             self._trace(dt, carried, cells, velocity)
 
-    def _transport(self, dt: float, carried: _Carried, velocity: FieldStore, parts: int) -> None:
+    def _transport(self, dt: float, carried: _Carried, velocity: FieldStore, course: Course) -> None:
         """Carry it in finite volumes, along one axis after the other."""
         field, variant, fading, ambient, amounts = carried
         axes, between = range(self.backend.grid.dimensions), self._scratch["cell", "between axes"]
         along = [self.backend.kernel("transport_scalars", replace(variant, axis=axis)) for axis in axes]
-        flow = {"velocity": velocity, "dt": dt / parts, "amounts": amounts, "ambient": ambient}
-        for part in range(parts):
-            flow["keep"] = fading if part == parts - 1 else (1.0, 1.0, 1.0)
-            order = axes if (part + self.turn) % 2 == 0 else axes[::-1]
-            latest = field
-            for axis in order:
-                ends = axis == order[-1]
-                out = field if ends else between
-                along[axis](carried=out, scalars=latest, ends=int(ends), **flow)
-                latest = out
+        flow = {"velocity": velocity, "reach": course.reach, "amounts": amounts, "ambient": ambient}
+        latest, last = field, len(course.passes) - 1
+        for number, (axis, share, ends) in enumerate(course.passes):
+            out = field if ends else between
+            keep = fading if number == last else (1.0, 1.0, 1.0)
+            along[axis](carried=out, scalars=latest, dt=share * dt, ends=int(ends), keep=keep, **flow)
+            latest = out
 
     def _trace(self, dt: float, carried: _Carried, cells: Cells, velocity: FieldStore) -> None:
         """Carry it from where back traces end."""

@@ -35,6 +35,7 @@ from gpufluid.numerics.speeds import Speeds
 
 KEPT = 0.25  # share of what was in cells that a solid comes into, until it is carried off: see was_fluid.glsl
 BESIDE_SOLIDS = Multigrid(2)  # leaves little of a divergence that changes from cell to cell
+MOST_DEEP = 32  # cells from a solid that what it has left is filled from beside it
 FAR = 50  # a dt so many times as long as `cfl` and `max_substeps` have room for is taken for a mistake
 
 
@@ -414,21 +415,24 @@ class Solver:
         u, s, colors, variant = self.velocity, self.scalars, self.colors.field, self.variant
         cells, empty = self.solids.cells, self.empty
         covered, self._covered = self._covered, False
-        parts = self.advection.parts(dt, variant, velocity=u) if self.advection.finite_volume else 1
-        bare = self._uncovered and self.solids.present and self.advection.finite_volume
+        course, deep, apart, times = None, 0, dt, 1
+        if self.advection.finite_volume:
+            crossed = self.speeds.most(variant, velocity=u) * dt / self.backend.grid.cell_size
+            course = self.advection.course(crossed, dt, variant, velocity=u)
+            if self._uncovered and self.solids.present:
+                deep = max(1, math.ceil(min(crossed, MOST_DEEP)))
+            # how much fluid empty cells hold between axes counts beside them
+            apart, times = course.further * dt, course.parts + deep + 1
         fastest = self.speeds.measure(variant, velocity=u) if empty.on else None
-        times = 2 * parts if bare else parts
-        if self.advection.finite_volume:  # how much fluid empty cells hold between axes counts beside them
-            times += 1
-        with empty.carrying(dt / parts, times, s, colors, fastest, *self.advection.cell_scratch):
-            if bare:
-                self._uncover(cells, parts)
+        with empty.carrying(apart, times, s, colors, fastest, *self.advection.cell_scratch):
+            if deep:
+                self._uncover(cells, deep)
             kind = replace(variant, covered=True) if covered else variant
-            self.advection.carry_scalars(dt, kind, cells, scalars=s, velocity=u, parts=parts)
+            self.advection.carry_scalars(dt, kind, cells, scalars=s, velocity=u, course=course)
             if colors is not None:
                 kind = replace(self.color_variant, covered=covered)
-                self.advection.carry_colors(dt, kind, cells, colors=colors, velocity=u, parts=parts)
-            if covered and self.advection.finite_volume:
+                self.advection.carry_colors(dt, kind, cells, colors=colors, velocity=u, course=course)
+            if covered and course is not None:
                 self._keep(0.0)
         self.advection.turn = 1 - self.advection.turn
         self._uncovered = False

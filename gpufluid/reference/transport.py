@@ -5,73 +5,86 @@ from __future__ import annotations
 import numpy as np
 
 from gpufluid.contract.kernels import Variant
+from gpufluid.contract.layout import BLOCK
 from gpufluid.description.boundaries import Wall
 from gpufluid.description.grid import Grid
 from gpufluid.reference.advection import brought, faded
-from gpufluid.reference.arrays import Array, cells_beside, high_faces, low_faces
-from gpufluid.reference.reductions import largest_of_blocks
+from gpufluid.reference.arrays import Array
 
 LEAST = 0.05  # fluid in a cell: what is divided by less is rounding, and values take the rest from before
 
 
-def _row(grid: Grid, variant: Variant, scalars: Array, axis: int, by: int, ambient: float) -> Array:
-    """The cells `by` steps on along `axis`: beyond a side what it brings, or nothing."""
-    out = cells_beside(grid, variant, axis, by, scalars)
-    if by and not variant.boundaries.periodic(axis):
-        rows = np.moveaxis(out, 2 - axis, 0)
-        some = brought(variant.boundaries.sides[2 * axis + (by > 0)], ambient)
-        rows[-by:] = some if by > 0 else rows[-by:]
-        rows[: max(-by, 0)] = some
+def _passing(grid: Grid, variant: Variant, velocity: Array, axis: int) -> Array:
+    """The velocity through the faces of rows along `axis`, which comes first: 0 through a wall."""
+    n, sides = grid.cells[axis], variant.boundaries
+    faces = np.moveaxis(velocity[..., axis], 2 - axis, 0)[: n + 1]
+    across, up = (count for a, count in reversed(list(enumerate(grid.cells))) if a != axis)
+    flow = faces[:, :across, :up].copy()
+    if sides.periodic(axis):
+        flow[n] = flow[0]
+    for high in (False, True):
+        if isinstance(sides.sides[2 * axis + high], Wall):  # whatever was written there
+            flow[n * high] = 0.0
+    return flow
+
+
+def _rows(grid: Grid, variant: Variant, scalars: Array, axis: int, wide: int, ambient: float) -> Array:
+    """The cells along `axis`, which comes first, and at both ends `wide` more of what sides bring."""
+    rows, n = np.moveaxis(scalars, 2 - axis, 0), grid.cells[axis]
+    at = np.arange(-wide, n + wide)
+    if variant.boundaries.periodic(axis):
+        return rows[at % n]
+    out = rows[np.clip(at, 0, n - 1)]
+    out[:wide], out[n + wide :] = (
+        brought(side, ambient) for side in variant.boundaries.sides[2 * axis : 2 * axis + 2]
+    )
     return out
 
 
-def _flows(grid: Grid, variant: Variant, velocity: Array, axis: int, dt: float) -> list[Array]:
-    """The flow through the low faces of the cells before, of each, and of the two after, in cells."""
-    n, rows = grid.cells[axis], np.moveaxis(velocity[..., axis], 2 - axis, 0)
-    around = variant.boundaries.periodic(axis)
-    nx, ny, nz = grid.cells
-    flows = []
-    for by in (-1, 0, 1, 2):
-        at = np.arange(n) + by
-        flow = np.moveaxis(rows[at % n if around else np.clip(at, 0, n)], 0, 2 - axis)[:nz, :ny, :nx]
-        flows.append(flow * dt / grid.cell_size)
-    if not around:
-        np.moveaxis(flows[0], 2 - axis, 0)[0] = 0.0
-        np.moveaxis(flows[3], 2 - axis, 0)[-1] = 0.0
-        for high in (False, True):
-            if isinstance(variant.boundaries.sides[2 * axis + high], Wall):  # whatever was written there
-                for by, flow in zip((-1, 0, 1, 2), flows, strict=True):
-                    face = n - by if high else -by
-                    if 0 <= face < n:
-                        np.moveaxis(flow, 2 - axis, 0)[face] = 0.0
-    return flows
+def _on_face(a: Array, b: Array, c: Array, d: Array) -> Array:
+    """The values on the face between the middle two of four cells in a row."""
+    return np.clip((7.0 * (b + c) - (a + d)) / 12.0, np.minimum(b, c), np.maximum(b, c))
 
 
-def _given(fluid: Array, low: Array, high: Array) -> Array:
-    """The share that a cell can give of what would leave it through its two faces."""
-    leaves = np.maximum(high, 0.0) + np.maximum(-low, 0.0)
-    short = (fluid > 0.0) & (leaves > fluid)
-    return np.where(short, fluid / np.where(short, leaves, 1.0), 1.0)
+def _crossing(rows: Array, wide: int, flow: Array, reach: int, inside: bool) -> Array:
+    """What crosses each face for a flow in cells: those before it whole, and a part of the last.
 
+    inside: whether only cells count that solids have come into, not the fluid on their other side.
+    """
+    up = flow > 0.0
+    on, left, whole = np.where(up, -1, 1), np.abs(flow), np.zeros((*flow.shape, 3))
+    at = np.arange(len(flow))[:, None, None] + wide - up
 
-def _crossing(flow: Array, *five: Array) -> Array:
-    """What crosses a face for `flow` cells of fluid; of five cells in a row it comes from the middle one."""
-    a, b, c, d, e = five
-    moves = c[..., 3:] == 0.0  # a solid, from which comes what is beside it
-    beside = d
-    b = np.where(b[..., 3:] == 0.0, c, b)
-    a = np.where(a[..., 3:] == 0.0, b, a)
-    d = np.where(d[..., 3:] == 0.0, c, d)
-    e = np.where(e[..., 3:] == 0.0, d, e)
-    ahead = np.clip((7.0 * (c + d) - (b + e)) / 12.0, np.minimum(c, d), np.maximum(c, d))
-    behind = np.clip((7.0 * (b + c) - (a + d)) / 12.0, np.minimum(b, c), np.maximum(b, c))
-    rise, fall = ahead - c, c - behind
+    def cells(by: int) -> Array:
+        return np.take_along_axis(rows, (at + by * on)[..., None], 0)
+
+    def fluid(of: Array) -> Array:
+        return np.where(solid, np.maximum(-of[..., 3], 0.0), np.abs(of[..., 3]))
+
+    solid = inside | (cells(0)[..., 3] < 0.0)
+    for _ in range(reach):
+        first = cells(0)
+        takes = np.where(left > fluid(first), fluid(first), 0.0)
+        whole += takes[..., None] * first[..., :3]
+        left -= takes
+        at += np.where(takes > 0.0, on, 0)
+        solid |= cells(0)[..., 3] < 0.0
+    a, b, c, d, e = (cells(by) for by in (-2, -1, 0, 1, 2))
+
+    def or_else(some: Array, other: Array) -> Array:
+        return np.where(fluid(some)[..., None] == 0.0, other, some)
+
+    c = or_else(c, b)  # from a solid that moves comes what is beside it
+    b, d = or_else(b, c), or_else(d, c)
+    a, e = or_else(a, b), or_else(e, d)
+    there = fluid(c)
+    share = np.minimum(left / np.where(there > 0.0, there, 1.0), 1.0)[..., None]
+    a, b, c, d, e = (each[..., :3] for each in (a, b, c, d, e))
+    rise, fall = _on_face(a, b, c, d) - c, c - _on_face(b, c, d, e)
     most = 2.0 * np.minimum(np.abs(rise), np.abs(fall)) * (rise * fall > 0.0)
     rise, fall = np.clip(rise, -most, most), np.clip(fall, -most, most)
-    fluid = np.where(moves, 1.0, c[..., 3:])
-    share = np.minimum(np.abs(flow[..., None]) / fluid, 1.0)
     mean = c + rise - 0.5 * share * (rise + fall + (3.0 - 2.0 * share) * (rise - fall))
-    return flow[..., None] * np.where(moves, beside, mean)
+    return np.where(up, 1.0, -1.0)[..., None] * (whole + left[..., None] * mean)
 
 
 def transport_scalars(
@@ -81,53 +94,56 @@ def transport_scalars(
     scalars: Array,
     velocity: Array,
     dt: float,
+    reach: int,
     ends: int,
     amounts: tuple[float, ...],
     keep: tuple[float, ...],
     ambient: float,
 ) -> Array:
     """Density, temperature and fuel carried along one axis, by parabolas."""
-    axis = variant.axis
-    row = [_row(grid, variant, scalars, axis, by, ambient) for by in range(-3, 4)]
-    come = scalars[..., 3] < 0.0  # a solid, just now: what it pushes on comes not from its other side
-    for cells in row if variant.covered else ():
-        cells[..., 3] = np.where(come, np.maximum(-cells[..., 3], 0.0), np.abs(cells[..., 3]))
-    flow = _flows(grid, variant, velocity, axis, dt)
-    share = [_given(row[n + 2][..., 3], flow[n], flow[n + 1]) for n in range(3)]
-
-    def through(face: int) -> tuple[Array, Array]:
-        """The fluid that crosses the low or the high face (0, 1) of each cell, and what is in it."""
-        up = flow[face + 1] > 0.0
-        fluid = flow[face + 1] * np.where(up, share[face], share[face + 1])
-        along = _crossing(fluid, *row[face : face + 5])
-        against = _crossing(fluid, *row[face + 5 : face : -1])
-        return fluid, np.where(up[..., None], along, against)
-
-    (comes, brings), (goes, takes) = through(0), through(1)
-    here = row[3]
-    left = (here[..., 3] + comes - goes)[..., None]
-    fluid, amount = np.maximum(left, LEAST), np.array([*amounts, 0.0])
-    held = here[..., 3:] * here + brings - takes
-    values = (held + (fluid - left) * (1.0 - amount) * here) / fluid
+    axis, wide = variant.axis, reach + 3
+    rows = _rows(grid, variant, scalars, axis, wide, ambient)
+    flow = _passing(grid, variant, velocity, axis) * dt / grid.cell_size
+    crossing = _crossing(rows, wide, flow, reach, inside=False)
+    here = np.moveaxis(scalars, 2 - axis, 0)
+    own, come = here[..., :3], here[..., 3:] < 0.0
+    change = crossing[:-1] - crossing[1:]
+    if variant.covered:  # a solid takes nothing from the fluid on its other side
+        crossing = _crossing(rows, wide, flow, reach, inside=True)
+        change = np.where(come, crossing[:-1] - crossing[1:], change)
+    fluid = np.abs(here[..., 3:])
+    left = fluid + (flow[:-1] - flow[1:])[..., None]
+    least, held = np.maximum(left, LEAST), fluid * own + change
+    values = np.where(amounts, held, held + (least - left) * own) / least
     if ends:
-        values = faded(values + (held - values) * amount, keep, ambient)
-        fluid = np.ones_like(fluid)
-    out = np.concatenate([values[..., :3], np.where(come[..., None], -fluid, fluid)], -1)
-    return np.where(here[..., 3:] == 0.0, 0.0, out)
+        values = faded(np.where(amounts, held, values), keep, ambient)
+        least = np.ones_like(least)
+    out = np.concatenate([values, np.where(come, -least, least)], -1)
+    return np.moveaxis(np.where(fluid == 0.0, 0.0, out), 0, 2 - axis)
 
 
 def most_asked(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
-    """What cells in each block are asked for at most between two axes, m/s; first channel."""
+    """What finite volumes go by, over blocks of cells, m/s.
+
+    The most that axes take from a cell, and that all together leave; how much the flow along one differs.
+    """
     axes = range(grid.dimensions)
-    low = [low_faces(grid, velocity)[..., axis] for axis in axes]
-    high = [high_faces(grid, velocity, axis, axis) for axis in axes]
-    leaves = [np.maximum(b, 0.0) + np.maximum(-a, 0.0) for a, b in zip(low, high, strict=True)]
-    lost = [b - a for a, b in zip(low, high, strict=True)]
-    asked = [
-        leaves[axis] + sum(lost[before] for before in order[: order.index(axis)])
-        for order in ([*axes], [*axes][::-1])
-        for axis in axes
-    ]
-    extra = [(0, faces - cells) for faces, cells in zip(velocity.shape, grid.cells[::-1], strict=False)]
-    most = np.pad(np.max(asked, 0), extra, mode="edge")  # a block may hold none but the last faces
-    return largest_of_blocks(most[..., None] * [1.0, 0.0, 0.0, 0.0])
+    rows = [_passing(grid, variant, velocity, axis) for axis in axes]
+    low, high = (
+        np.stack([np.moveaxis(flow[at], 0, 2 - axis) for axis, flow in zip(axes, rows, strict=True)], -1)
+        for at in (slice(None, -1), slice(1, None))
+    )
+    lost = high - low
+    taken = np.maximum(np.cumsum(lost, -1), np.cumsum(lost[..., ::-1], -1)).max(-1)
+    blocks = [-(-faces // BLOCK) for faces in velocity.shape[:3]]  # some may hold none but the last faces
+
+    def in_blocks(values: Array) -> Array:
+        more = [(0, BLOCK * count - n) for count, n in zip(blocks, values.shape, strict=False)]
+        padded = np.pad(values, [*more, (0, 0)], mode="edge")
+        split = padded.reshape(*(size for count in blocks for size in (count, BLOCK)), -1)
+        return np.moveaxis(split, (1, 3, 5), (0, 1, 2)).reshape(BLOCK**3, *blocks, -1)
+
+    most = in_blocks(np.stack([taken, np.abs(lost.sum(-1))], -1)).max(0)
+    differs = in_blocks(np.maximum(low, high)).max(0) - in_blocks(np.minimum(low, high)).min(0)
+    out = [np.maximum(most[..., 0], 0.0), most[..., 1], differs.max(-1), np.zeros(blocks)]
+    return np.stack(out, -1)
