@@ -402,6 +402,17 @@ def test_the_edge_of_the_shadow_of_dense_smoke_from_a_lamp_has_no_teeth(
     assert unevenness(seen / np.maximum(clear, 1e-6), x, z, 0.0) < limit
 
 
+def test_the_shadow_of_smoke_from_a_near_lamp_has_no_seam(ctx: moderngl.Context) -> None:
+    """Where its light comes along another axis of the box than beside it."""
+    night = gf.Light((0.0, -1.0, 0.0), color=(0.0, 0.0, 0.0), ambient=(0.0, 0.0, 0.0))
+    lamp = gf.PointLight((0.0, 0.6, -0.3), color=(6.0, 6.0, 6.0))
+    (seen, clear), x, z = bar_of_smoke(ctx, 200.0, 1e-6, light=night, lights=[lamp])
+    lit, floor = seen / np.maximum(clear, 1e-6), np.abs(z - x * 0.39 / 0.92) > 0.12  # beside the bar
+    assert lit[floor].min() < 0.01
+    bends = [np.abs(np.diff(lit, 2, axis=0))[floor[1:-1]], np.abs(np.diff(lit, 2, axis=1))[floor[:, 1:-1]]]
+    assert max(bend.max() for bend in bends) < 0.06
+
+
 def test_the_edge_of_a_beam_in_smoke_shows_no_cells(fluid: gf.Fluid, frame: FrameRenderer) -> None:
     """Thin smoke under a slab: of each row of cells a share is dark as wide as the slab, and as it lies."""
     fluid.density.write(np.ones((16, 16, 16)))

@@ -56,8 +56,10 @@ float sun_past_smoke(vec3 place) {
 }
 
 #if OTHERS
-// The same of the light of `lamp`, which comes from `towards`.
-float other_past_smoke(int lamp, vec3 towards, vec3 place) {
+// The same of the light of `lamp`. Its way is that in the middle of the box: where another axis came to be the nearest
+// there would be a seam.
+float other_past_smoke(int lamp, vec3 place) {
+    vec3 towards = towards_other(lamp, 0.5 * vec3(cells));
     float sum = 0.0;
     int n = 0;
     do sum += other_left(lamp, across(towards, n, OTHER_SOFT, place));
@@ -98,7 +100,7 @@ Lit light_on(Spot spot) {
         vec3 towards = towards_other(k, from);
         float faces = dot(n, towards) / max(length(towards), 1e-6);
         if (faces <= 0.0) continue;
-        float left = faces * other_past_smoke(k, towards, from);
+        float left = faces * other_past_smoke(k, from);
 #if LAMPS_SHADOWED
         left *= lamp_on_surface(k, spot);
 #endif
