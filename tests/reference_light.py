@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from gpufluid.common.vectors import Floats
 from gpufluid.render.fading import edged, fade
-from gpufluid.render.light.light_frame import ONE, LightFrame
+from gpufluid.render.light.light_frame import BEYOND, ONE, LightFrame
 
 VEIL_PIECE = 1.5  # cells, as PIECE in veil.glsl
 
@@ -103,9 +103,12 @@ def light_layers(
             known = (i >= 0) & (j >= 0) & (i < width) & (j < height)
             light[known] = layers[layer - 1][j[known], i[known]]
         across = np.stack([column, row], axis=-1) + 0.5 - np.array(frame.start) / ONE
-        ends = np.stack([-across / frame.slope, (extent[:2] - across) / frame.slope])
-        near = np.maximum(layer, ends.min(axis=0).max(axis=-1))
-        far = np.minimum(min(layer + 1, extent[2]), ends.max(axis=0).min(axis=-1))
+        enters = np.where(frame.slope > 0.0, 0.0, extent[:2])
+        leaves = np.where(
+            frame.slope > 0.0, extent[:2] + BEYOND, -BEYOND
+        )  # the outermost cell holds on there
+        near = np.maximum(layer, ((enters - across) / frame.slope).max(axis=-1))
+        far = np.minimum(min(layer + 1, extent[2]), ((leaves - across) / frame.slope).min(axis=-1))
         middle = np.concatenate([across, 0.5 * (near + far)[..., None], np.ones((height, width, 1))], axis=-1)
         place = (middle @ places.T)[..., :3]
         here = np.maximum(trilinear(density, place), 0.0)
@@ -133,7 +136,7 @@ def _read_column(frame: LightFrame, layer: int, column: Floats) -> Floats:
     shift = np.where(forth > 0.0, 0.0, extent)
     middle = forth * (0.5 - np.array(frame.start) / ONE)
     first = np.mod(shift + middle + run, 1.0)
-    last = extent - np.mod(extent - shift - middle - run, 1.0)
+    last = extent - np.mod(extent - shift - middle - run, 1.0) + BEYOND
     share = np.clip(np.minimum(entered, run) / np.maximum(np.minimum(first, run), 1e-9), 0.0, 1.0)
     read: Floats = np.where(entered < first, first - 1.0 + share, np.minimum(entered, last))
     return column + forth * (read - entered)

@@ -7,8 +7,9 @@ import pytest
 from view_flows import parallel
 
 from gpufluid.common.errors import GpufluidError
+from gpufluid.description.grid import Grid
 from gpufluid.description.view import Camera
-from gpufluid.render.camera import view_of
+from gpufluid.render.camera import farthest_first, view_of
 
 
 def test_straight_view_along_minus_z() -> None:
@@ -117,3 +118,47 @@ def test_near_plane_is_found() -> None:
 def test_bad_cameras_are_named(camera: object, words: str) -> None:
     with pytest.raises(GpufluidError, match=words):
         view_of(camera, 1.0)  # type: ignore[arg-type]
+
+
+def boxes_side_by_side(rng: np.random.Generator) -> list[Grid]:
+    """A block of cells cut into pieces again and again, some left out; cells of 0.1 m."""
+    pieces = [(np.array((-15, -10, -12)), np.array((15, 10, 12)))]
+    for _ in range(6):
+        low, high = pieces.pop(int(rng.integers(len(pieces))))
+        axis = int(rng.integers(3))
+        cut_low, cut_high = low.copy(), high.copy()
+        cut_low[axis] = cut_high[axis] = (
+            rng.integers(low[axis] + 1, high[axis]) if high[axis] - low[axis] > 1 else low[axis]
+        )
+        pieces += [(a, b) for a, b in ((low, cut_high), (cut_low, high)) if (b > a).all()]
+    kept = [pieces[n] for n in rng.permutation(len(pieces))[:5]]
+    return [Grid(tuple((b - a).tolist()), 0.1, tuple((0.1 * a).tolist())) for a, b in kept]
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_boxes_are_drawn_before_those_that_hide_them(rng: np.random.Generator, flat: bool) -> None:
+    """Of whatever sizes: on the way of random rays, the boxes that these meet come nearest last."""
+    met, by_middles = 0, 0
+    for _ in range(60):
+        grids = boxes_side_by_side(rng)
+        camera = Camera(target=tuple(rng.uniform(-1.0, 1.0, 3)), distance=float(rng.uniform(0.5, 4.0)))
+        camera.azimuth, camera.elevation = float(rng.uniform(0.0, 360.0)), float(rng.uniform(-80.0, 80.0))
+        view = view_of(camera, 1.3)
+        rays = (view_of((view.view, parallel(2.0, 1.5, -9.0, 9.0)), 1.3) if flat else view).rays
+        order = farthest_first(grids, rays)
+        assert sorted(order) == list(range(len(grids)))
+        assert rays.parallel == flat
+        places = np.concatenate([np.ones((200, 1)), rng.uniform(-1.0, 1.0, (200, 2))], axis=1)
+        for start, way in zip(places @ rays.origin, places @ rays.direction, strict=True):
+            enters = []
+            for n in order:
+                low = np.array(grids[n].origin)
+                ends = np.stack([low - start, low + grids[n].size - start]) / way
+                first, last = max(ends.min(axis=0).max(), 0.0), ends.max(axis=0).min()
+                if last - first > 1e-6:
+                    enters.append(first)
+            assert enters == sorted(enters, reverse=True)
+            met += len(enters) > 1
+        depths = [-rays.depth(np.array(g.origin) + 0.5 * np.array(g.size)) for g in grids]
+        by_middles += order != sorted(range(len(grids)), key=depths.__getitem__)
+    assert met > 1000 and by_middles > 5

@@ -80,6 +80,36 @@ def test_the_suns_light_is_that_of_the_volume(
         smoke.release()
 
 
+@pytest.mark.parametrize("way", [(0.6, -0.7, -0.4), (-0.5, -0.8, 0.45), (0.1, -1.0, 0.95)])
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+def test_the_suns_light_beyond_the_box_is_that_of_a_wider_box(
+    backend: str, way: tuple[float, float, float]
+) -> None:
+    """Where the light of smoke beside a side leaves through it, as well as where that side is far away."""
+    cells, size, aside = 20, 0.05, 24  # cells of the wider box beside those of the narrow one
+
+    def sunlight(wider: int, places: NDArray[np.float64]) -> NDArray[np.float32]:
+        grid = gf.Grid(
+            (cells + 2 * wider, cells, cells + 2 * wider), size, (-wider * size, 0.0, -wider * size)
+        )
+        with gf.Fluid(grid, gf.Boundaries.all(gf.Open()), backend=backend) as fluid:
+            assert fluid.ctx is not None
+            middle = np.where(np.array(way) > 0.0, 0.75, 0.25)  # near where the light leaves
+            off = np.linalg.norm(grid.centers() - (middle[0], 0.5, middle[2]), axis=-1)
+            fluid.density.write(4.0 * np.clip((0.2 - off) / size, 0.0, 1.0))
+            smoke, target = gf.VolumeRenderer(fluid.ctx), fluid.ctx.simple_framebuffer((32, 24))
+            smoke.render(fluid, gf.Camera(), target, light=gf.Light(direction=way), smoke=gf.Smoke(6.0))
+            return told(smoke, fluid, places)[0]
+
+    x, z = np.meshgrid(np.arange(-1.0, 2.0, 0.0113), np.arange(-1.0, 2.0, 0.0113))
+    floor = np.stack([x, np.zeros_like(x), z], axis=-1).reshape(-1, 3)
+    outside = floor[((floor < 0.0) | (floor > 1.0)).any(axis=1)]
+    narrow, wide = sunlight(0, outside), sunlight(aside, outside)
+    assert (wide < 0.3).sum() > 100  # in the shadow
+    off = np.abs(narrow - wide)
+    assert off.max() < 0.03 and off[wide < 0.99].mean() < 0.001, (off.max(), off[wide < 0.99].mean())
+
+
 LAMPS = (
     gf.PointLight((0.3, 0.9, 0.8)),  # in the box
     gf.Light((0.4, -1.0, 0.3)),

@@ -359,3 +359,26 @@ def test_two_boxes_are_drawn_side_by_side(ctx: moderngl.Context, device: Device)
     clear = [Puff(device, grid) for grid in (left, right)]
     shadows = picture(*clear, floor=0.0)[..., 1] - picture(one, other, floor=0.0)[..., 1]
     assert shadows[40:, :48].max() > 0.01 and shadows[40:, 48:].max() > 0.01  # both cast one on the floor
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_small_box_before_the_far_end_of_a_long_one_is_seen(
+    ctx: moderngl.Context, device: Device, first: int
+) -> None:
+    """Although its middle lies farther away than that of the long one."""
+    long = Puff(device, gf.Grid((64, 8, 8), 1 / 8), color=(1.0, 0.1, 0.1))
+    small = Puff(device, gf.Grid((8, 8, 8), 1 / 8, (5.0, 0.0, 1.05)), color=(0.1, 0.1, 1.0))
+    camera = gf.Camera(target=(5.5, 0.5, 1.5), fov=10.0)
+    camera.eye = (2.0, 1.2, 3.5)
+
+    def picture(*fluids: Any) -> np.ndarray:
+        look = {"light": gf.Light((0.5, -0.3, -0.6)), "smoke": gf.Smoke(extinction=60.0)}
+        made = pictured(fluids[0], others=fluids[1:], camera=camera, **look)
+        renderer = frame(ctx, made, (0.1, 0.1, 0.1))
+        out = renderer.read_hdr()[28:36, 44:52, :3]  # the middle
+        renderer.release()
+        return out
+
+    both, behind, before = picture(*(long, small)[:: 1 - 2 * first]), picture(long), picture(small)
+    assert np.abs(behind - before).min(axis=(0, 1)).max() > 0.1
+    np.testing.assert_allclose(both, before, atol=1e-3)

@@ -351,29 +351,66 @@ def test_smoke_shades_solids_as_if_they_were_not_there(fluid: gf.Fluid, frame: F
     assert np.median(share_of_light(seen, x, z)[floor]) == pytest.approx(kept, rel=0.02)
 
 
+def bar_of_smoke(ctx: moderngl.Context, *extinctions: float, **scene: Any) -> tuple[list[Any], Any, Any]:
+    """Pictures of a floor under a bar of smoke aslant of 32^3 cells, one an extinction, and its x and z."""
+    camera = gf.Camera(target=(0.0, 0.0, 0.0), distance=8.0, azimuth=0.0, elevation=89.0, fov=10.0)
+    grid = gf.Grid((32, 32, 32), 1 / 32, (-0.5, 0.0, -0.5))
+    from_axis = np.linalg.norm(np.cross(grid.centers() - (0.0, 0.3, 0.0), (0.92, 0.0, 0.39)), axis=-1)
+    frame = FrameRenderer(ctx, (300, 300), background=WHITE)
+    with gf.Fluid(grid, backend="fragment", ctx=ctx) as fluid:
+        fluid.density.write(np.clip((0.05 - from_axis) * 32 + 0.5, 0.0, 1.0))
+        seen = [drawn(frame, fluid, camera=camera, smoke=gf.Smoke(one), **scene) for one in extinctions]
+    frame.release()
+    return seen, *on_floor(camera, 300)
+
+
+def unevenness(lit: Any, x: Any, z: Any, middle: float) -> float:
+    """Of the edge of a shadow on 32^3 cells, within 0.2 m of x = `middle`: cells, rms."""
+    columns = np.nonzero(np.abs(x[0] - middle) < 0.2)[0]
+    lit = lit[:, columns]
+    below = len(lit) - (lit < 0.5)[::-1].argmax(axis=0)  # the first row past the shadow
+    dark, light = (lit[row, np.arange(len(columns))] for row in (below - 1, below))
+    edge = (below - 1 + (0.5 - dark) / (light - dark)) * 32 * (z[1, 0] - z[0, 0])
+    assert np.ptp(edge) > 4.0
+    return float((edge - np.polyval(np.polyfit(columns, edge, 2), columns)).std())
+
+
 @pytest.mark.parametrize(("way", "limit"), [((0.1, -1.0, 0.6), 0.03), ((0.4, -0.7, 1.0), 0.13)])
 def test_the_edge_of_the_shadow_of_dense_smoke_has_no_teeth(
     ctx: moderngl.Context, way: tuple[float, float, float], limit: float
 ) -> None:
     """That of a bar aslant of the cells, on the floor: half of what single lookups leave, and less."""
-    n, bar = 32, np.array((0.92, 0.0, 0.39))
-    grid = gf.Grid((n, n, n), 1 / n, (-0.5, 0.0, -0.5))
-    from_axis = np.linalg.norm(np.cross(grid.centers() - (0.0, 0.3, 0.0), bar), axis=-1)
-    camera = gf.Camera(target=(0.0, 0.0, 0.0), distance=8.0, azimuth=0.0, elevation=89.0, fov=10.0)
     sun = gf.Light(direction=way, color=(2.0, 2.0, 2.0), ambient=(0.0, 0.0, 0.0))
-    frame = FrameRenderer(ctx, (300, 300), background=WHITE)
-    with gf.Fluid(grid, backend="fragment", ctx=ctx) as fluid:
-        fluid.density.write(np.clip((0.05 - from_axis) * n + 0.5, 0.0, 1.0))
-        seen = drawn(frame, fluid, camera=camera, light=sun, smoke=gf.Smoke(extinction=200.0))
-    frame.release()
-    x, z = on_floor(camera, 300)
-    columns = np.nonzero(np.abs(x[0] + 0.3 * way[0] / way[1]) < 0.2)[0]
-    lit = share_of_light(seen, x, z)[:, columns]
-    below = len(lit) - (lit < 0.5)[::-1].argmax(axis=0)  # the first row past the shadow, away from the bar
-    dark, light = (lit[row, np.arange(len(columns))] for row in (below - 1, below))
-    edge = (below - 1 + (0.5 - dark) / (light - dark)) * n * (z[1, 0] - z[0, 0])
-    assert np.ptp(edge) > 4.0
-    assert (edge - np.polyval(np.polyfit(columns, edge, 2), columns)).std() < limit
+    (seen,), x, z = bar_of_smoke(ctx, 200.0, light=sun)
+    assert unevenness(share_of_light(seen, x, z), x, z, -0.3 * way[0] / way[1]) < limit
+
+
+@pytest.mark.parametrize(
+    ("lamp", "limit"),
+    [
+        (gf.Light((0.1, -1.0, 0.6), color=(2.0, 2.0, 2.0), ambient=(0.0, 0.0, 0.0)), 0.1),
+        (gf.Light((0.4, -0.7, 1.0), color=(2.0, 2.0, 2.0), ambient=(0.0, 0.0, 0.0)), 0.2),
+        (gf.PointLight((0.0, 1.5, -0.9), color=(6.0, 6.0, 6.0)), 0.1),
+    ],
+)
+def test_the_edge_of_the_shadow_of_dense_smoke_from_a_lamp_has_no_teeth(
+    ctx: moderngl.Context, lamp: gf.Light | gf.PointLight, limit: float
+) -> None:
+    """Nor has it in the light of others than the sun, kept in cells of twice the size: a third, and less."""
+    night = gf.Light((0.0, -1.0, 0.0), color=(0.0, 0.0, 0.0), ambient=(0.0, 0.0, 0.0))
+    (seen, clear), x, z = bar_of_smoke(ctx, 200.0, 1e-6, light=night, lights=[lamp])
+    assert unevenness(seen / np.maximum(clear, 1e-6), x, z, 0.0) < limit
+
+
+def test_the_shadow_of_smoke_from_a_near_lamp_has_no_seam(ctx: moderngl.Context) -> None:
+    """Where its light comes along another axis of the box than beside it."""
+    night = gf.Light((0.0, -1.0, 0.0), color=(0.0, 0.0, 0.0), ambient=(0.0, 0.0, 0.0))
+    lamp = gf.PointLight((0.0, 0.6, -0.3), color=(6.0, 6.0, 6.0))
+    (seen, clear), x, z = bar_of_smoke(ctx, 200.0, 1e-6, light=night, lights=[lamp])
+    lit, floor = seen / np.maximum(clear, 1e-6), np.abs(z - x * 0.39 / 0.92) > 0.12  # beside the bar
+    assert lit[floor].min() < 0.01
+    bends = [np.abs(np.diff(lit, 2, axis=0))[floor[1:-1]], np.abs(np.diff(lit, 2, axis=1))[floor[:, 1:-1]]]
+    assert max(bend.max() for bend in bends) < 0.06
 
 
 def test_the_edge_of_a_beam_in_smoke_shows_no_cells(fluid: gf.Fluid, frame: FrameRenderer) -> None:

@@ -27,7 +27,7 @@ float gpufluid_sun_layer(int layer, vec2 column) {
     bvec2 forth = greaterThan(slope, vec2(0.0));
     vec2 way = mix(vec2(-1.0), vec2(1.0), forth), run = abs(slope) * float(layer + 1), at = column + slope * float(layer + 1);
     vec2 entered = mix(extent - at, at, forth), shift = mix(extent, vec2(0.0), forth), middle = way * (0.5 - start);
-    vec2 first = fract(shift + middle + run), last = extent - fract(extent - shift - middle - run);
+    vec2 first = fract(shift + middle + run), last = extent - fract(extent - shift - middle - run) + 2.0;  // beyond_sun
     vec2 share = clamp(min(entered, run) / max(min(first, run), 1e-9), 0.0, 1.0);
     vec2 read = mix(min(entered, last), first - 1.0 + share, lessThan(entered, first));
     ivec2 half_way = 32768 + gpufluid_sun_start;

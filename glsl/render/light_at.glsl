@@ -12,9 +12,9 @@ uniform vec2 FIELD_slope;      // lateral place per layer, no component 0
 uniform vec2 FIELD_extent;     // lateral size of the box, light cells
 uniform vec3 FIELD_direction;  // the way the light travels, unit length, no component 0
 
-// Which column to read in place of `column` at the end of a layer. Columns outside the box tell nothing about
-// the smoke inside it: past the last one inside, where light leaves the box, that one holds; where light
-// enters through a side, the way behind it counts, which grows from 0 at that side and is full after `run`.
+// Which column to read in place of `column` at the end of a layer. Where light enters through a side, columns outside
+// the box tell nothing about the smoke inside it: the way behind that side counts, which grows from 0 there and is full
+// after `run`. Past the last one walked, beyond where light leaves the box, that one holds.
 vec2 read_FIELD(int layer, vec2 column) {
     float depth = float(layer + 1);
     vec2 forth = mix(vec2(-1.0), vec2(1.0), greaterThan(FIELD_slope, vec2(0.0)));
@@ -24,6 +24,7 @@ vec2 read_FIELD(int layer, vec2 column) {
     vec2 middle = forth * (0.5 - start_FIELD());
     vec2 first = fract(shift + middle + run);                       // of the first column inside
     vec2 last = FIELD_extent - fract(FIELD_extent - shift - middle - run);  // of the last one
+    last += beyond_FIELD;
     vec2 share = clamp(min(entered, run) / max(min(first, run), 1e-9), 0.0, 1.0);
     vec2 read = mix(min(entered, last), first - 1.0 + share, lessThan(entered, first));
     return column + forth * (read - entered);

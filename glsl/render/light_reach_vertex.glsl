@@ -39,25 +39,30 @@ void main() {
     low -= 0.5625;
     high += 0.5625;
     // at the sides the outermost cell holds on; a filter that rounds reads a trace of the one before it
-    low = mix(low, vec3(0.0), lessThan(low, vec3(1.0)));
-    high = mix(high, vec3(cells), greaterThan(high, vec3(cells) - 1.0));
+    bvec3 at_low = lessThan(low, vec3(1.0)), at_high = greaterThan(high, vec3(cells) - 1.0);
+    low = mix(low, vec3(0.0), at_low);
+    high = mix(high, vec3(cells), at_high);
 
     mat4 matrix = light_matrix[light];
     ivec3 axes = light_axes[light];
     float scale = light_scale[light];
     sides = scale * vec4(part(low, axes.x), part(low, axes.y), part(high, axes.x), part(high, axes.y));
     sides += vec4(-0.05, -0.05, 0.05, 0.05);
+    // and on beyond a side where light leaves
+    slope = light_slope[light];
+    vec2 before = BEYOND * vec2(at_low[axes.x] && slope.x < 0.0, at_low[axes.y] && slope.y < 0.0);
+    vec2 beyond = BEYOND * vec2(at_high[axes.x] && slope.x > 0.0, at_high[axes.y] && slope.y > 0.0);
+    sides += vec4(-before, beyond);
     float one = (matrix * vec4(low, 1.0)).z, other = (matrix * vec4(high, 1.0)).z;
     depths = vec2(min(one, other), max(one, other));
-    slope = light_slope[light];
     first_column = light_first[light];
     first_row = group_row[light];
 
     vec2 column = (matrix * vec4(0.5 * (low + high), 1.0)).xy - 0.5 - first_column, size = vec2(GROUP_SIZE);
     vec3 half_size = 0.5 * (high - low);
     vec2 aside = abs(matrix[0].xy) * half_size.x + abs(matrix[1].xy) * half_size.y + abs(matrix[2].xy) * half_size.z + 0.05;
-    vec2 least = clamp(floor((column - aside) / size), vec2(-1.0), group_count[light]);
-    vec2 most = clamp(floor((column + aside) / size), vec2(-1.0), group_count[light]) + 1.0;
+    vec2 least = clamp(floor((column - aside - before) / size), vec2(-1.0), group_count[light]);
+    vec2 most = clamp(floor((column + aside + beyond) / size), vec2(-1.0), group_count[light]) + 1.0;
     // on beyond the groups where there is more room in the target, so that it seldom ends outside
     vec2 wide = 2.0 * (most - least), up = vec2(0.0, first_row);
     bvec2 back = greaterThan(least + most + 2.0 * up, target_size);

@@ -15,15 +15,16 @@ uniform bool past_solids;      // solids let all light by
 
 // A column on its way through the box, worked out once: software loads a uniform anew wherever it is read.
 struct Column {
-    vec2 within;            // the depths between which it lies in the box
+    vec2 within;            // the depths between which it lies in the box, or beyond a side where light leaves
     vec3 start, half_step;  // place at depth 0, and half of the way through a layer; cells
     float thickness;        // of a layer of density 1, optical
 };
 
-// The depths between which a column at the lateral place `across` lies in the box.
+// The depths between which a column at the lateral place `across` lies in the box, or not far beyond it where light leaves.
 vec2 inside(vec2 across) {
-    vec2 a = -across / light_slope, b = (light_extent.xy - across) / light_slope;
-    vec2 low = min(a, b), high = max(a, b);
+    bvec2 forth = greaterThan(light_slope, vec2(0.0));
+    vec2 enters = mix(light_extent.xy, vec2(0.0), forth), leaves = mix(vec2(-beyond_light), light_extent.xy + beyond_light, forth);
+    vec2 low = (enters - across) / light_slope, high = (leaves - across) / light_slope;
     return vec2(max(low.x, low.y), min(min(high.x, high.y), light_extent.z));
 }
 
@@ -36,10 +37,10 @@ Column walked_column(ivec2 number) {
 // What is left at the end of `layer` of `light` that enters it.
 // HARRIS: light * (1 - (1 - m) density) in place of light * m^density.
 float after_layer(int layer, Column column, float light) {
-    // the part of the layer that this column spends inside the box, by depth
+    // the part of the layer that this column spends there, by depth
     float near = max(float(layer), column.within.x), far = min(float(layer + 1), column.within.y);
     if (far > near) {
-        vec3 place = column.start + (near + far) * column.half_step;
+        vec3 place = clamp(column.start + (near + far) * column.half_step, vec3(0.0), vec3(cells));
         float density = density_at(place), clear = column.thickness * (far - near);
 #if HARRIS
         light *= clamp(1.0 - (1.0 - exp(-clear)) * density, 0.0, 1.0);

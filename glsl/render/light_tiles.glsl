@@ -8,8 +8,12 @@ uniform ivec4 FIELD_tiles;     // tile width and height (texels), tiles in a row
 uniform ivec2 FIELD_shear;     // lateral place per layer, in 1/65536: whole numbers, so every pass agrees
 uniform ivec2 FIELD_start;     // how far columns lie before whole places, in 1/65536: those of a box that has moved
 
+// How far columns are walked on beyond a side where light leaves, light cells. The outermost cell holds on there, so that
+// light between the last column inside and the side runs as evenly as elsewhere; all columns that are read beside it.
+const float beyond_FIELD = 2.0;
+
 // Column of the first texel of the tile that holds a layer. The tiles travel with the box: at the end of each of its
-// layers a tile covers the box and one column around it whatever the shear.
+// layers a tile covers the box and all columns with their middle up to two beyond it, whatever the shear.
 ivec2 base_FIELD(int layer) {
     ivec2 half_way = 32768 + FIELD_start;
     return (min(half_way - FIELD_shear * ((layer & ~3) + 1), half_way - FIELD_shear * ((layer | 3) + 1)) >> 16) - 2;

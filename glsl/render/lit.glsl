@@ -21,6 +21,7 @@ struct Lit {
 };
 
 const float SUN_SOFT = 0.5;  // cells: with more or less teeth stay
+const float OTHER_SOFT = 1.0;  // cells: of lights that are kept in cells of twice the size
 const float SKY_SOFT = 2.0;  // cells: of the light from above one of its own volume
 
 // Share of the light from above that smoke and solids take from a surface (place: cells). The light volume knows only
@@ -36,19 +37,36 @@ float shade_from_above(vec3 place) {
     return under * (1.0 - sum / float(n));
 }
 
+// Place `n` of four round a place that lie across the light of `way`, `off` cells from it to both sides.
+vec3 across(vec3 way, int n, float off, vec3 place) {
+    vec3 along = abs(way);
+    bool x = along.x >= max(along.y, along.z), z = !x && along.z >= along.y;
+    vec2 side = off * (vec2(n & 1, n + 1 >> 1 & 1) * 2.0 - 1.0);
+    return place + (x ? vec3(0.0, side) : z ? vec3(side, 0.0) : vec3(side.x, 0.0, side.y));
+}
+
 // Share of the sun's light that smoke lets through to a surface. Light behind dense smoke is all or nothing from one column
 // to the next, and an edge aslant of them would have teeth a column wide: the mean of four places that lie across it.
 float sun_past_smoke(vec3 place) {
-    vec3 along = abs(sun_direction);
-    bool x = along.x >= max(along.y, along.z), z = !x && along.z >= along.y;
     float sum = 0.0;
     int n = 0;
-    do {
-        vec2 side = SUN_SOFT * (vec2(n & 1, n + 1 >> 1 & 1) * 2.0 - 1.0);
-        sum += light_at_sun(place + (x ? vec3(0.0, side) : z ? vec3(side, 0.0) : vec3(side.x, 0.0, side.y)));
-    } while (++n < turns(4) && !(n == 2 && sum == 2.0));  // two that lie apart, where there is no smoke
+    do sum += light_at_sun(across(sun_direction, n, SUN_SOFT, place));
+    while (++n < turns(4) && !(n == 2 && sum == 2.0));  // two that lie apart, where there is no smoke
     return sum / float(n);
 }
+
+#if OTHERS
+// The same of the light of `lamp`. Its way is that in the middle of the box: where another axis came to be the nearest
+// there would be a seam.
+float other_past_smoke(int lamp, vec3 place) {
+    vec3 towards = towards_other(lamp, 0.5 * vec3(cells));
+    float sum = 0.0;
+    int n = 0;
+    do sum += other_left(lamp, across(towards, n, OTHER_SOFT, place));
+    while (++n < turns(4) && !(n == 2 && sum == 2.0));
+    return sum / float(n);
+}
+#endif
 
 // The sun's light left on a surface by smoke and by solids, each of which knows nothing of the other.
 float sun_left_at(Spot spot, float facing) {
@@ -82,7 +100,7 @@ Lit light_on(Spot spot) {
         vec3 towards = towards_other(k, from);
         float faces = dot(n, towards) / max(length(towards), 1e-6);
         if (faces <= 0.0) continue;
-        float left = faces * other_left(k, from);
+        float left = faces * other_past_smoke(k, from);
 #if LAMPS_SHADOWED
         left *= lamp_on_surface(k, spot);
 #endif

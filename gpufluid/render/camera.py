@@ -7,6 +7,7 @@ only file that uses pyrr; it gives row-vector matrices and wants float input, bo
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,6 +25,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # where it is compiled for the first time: of escapes in its texts
     import pyrr
 
+TOUCHING = 1e-3  # cells by which boxes that stand side by side may reach into each other, by rounding
 SHEAR = 1e-3  # what a view may be off from a rotation, of 1
 SCALED = 1e-5  # from which on a scale is none of rounding
 Matrix = NDArray[np.float32]
@@ -130,6 +132,39 @@ class View:
 def middle_of(grid: Grid) -> Floats:
     """The middle of the box, metres."""
     return np.array(grid.origin) + 0.5 * np.array(grid.size)
+
+
+def _may_hide(one: Grid, other: Grid, rays: Rays) -> bool:
+    """Whether a ray may come through `one` and then `other`: not if a plane between them says no."""
+    slack = TOUCHING * min(one.cell_size, other.cell_size)
+    for axis, eye in enumerate(rays.origin[0]):
+        low, high = one.origin[axis], one.origin[axis] + one.size[axis]
+        below = high - slack <= other.origin[axis]
+        above = low + slack >= other.origin[axis] + other.size[axis]
+        if rays.parallel:
+            back = (below and rays.direction[0, axis] <= 0.0) or (above and rays.direction[0, axis] >= 0.0)
+        else:
+            back = (below and eye >= high) or (above and eye <= low)
+        if back:
+            return False
+    return True
+
+
+def farthest_first(grids: Sequence[Grid], rays: Rays) -> list[int]:
+    """Return in which order to draw boxes, so that none is drawn before another that it hides.
+
+    Where there is no such order, as for boxes that overlap, they go by the depth of their middles.
+    """
+    left = list(range(len(grids)))
+    if len(left) == 1:
+        return left
+    left.sort(key=lambda n: -float(rays.depth(middle_of(grids[n]))))
+    order = []
+    while left:
+        last = (n for n in left if not any(m != n and _may_hide(grids[n], grids[m], rays) for m in left))
+        order.append(next(last, left[0]))
+        left.remove(order[-1])
+    return order
 
 
 def cells_of(grid: Grid) -> Floats:

@@ -30,7 +30,7 @@ from gpufluid.gl.drawing import first_color_alone, top_first
 from gpufluid.gl.hosts import check_target
 from gpufluid.gl.state import Guest, own_depths
 from gpufluid.gl.targets import drawable
-from gpufluid.render.camera import View, middle_of, view_of
+from gpufluid.render.camera import View, farthest_first, view_of
 from gpufluid.render.frame_targets import CLEAR, FrameTargets
 from gpufluid.render.light.light_frame import LightFrame
 from gpufluid.render.light.shadow_map import ShadowMap
@@ -194,9 +194,8 @@ class FrameRenderer(Guest):
         targets = self._targets
         shows = scene.smoke.visible or look.fire is not None
         samples = targets.samples if shows and all(solid_part[2:]) else None
-        # boxes do not overlap: the smoke of the farthest is drawn first
-        farthest_first = sorted(boxes, key=lambda box: -float(view.rays.depth(middle_of(box[0].grid))))
-        for number, (fluid, volume) in enumerate(farthest_first):
+        order = farthest_first([fluid.grid for fluid, _ in boxes], view.rays)
+        for number, (fluid, volume) in enumerate(boxes[n] for n in order):
             if look.fire is not None and look.fire.shimmer > 0.0:
                 with volume.timed(fluid, "shimmer"):
                     self._passes.shimmer(targets, fluid, view, look.fire.shimmer)

@@ -20,7 +20,8 @@ from gpufluid.common.errors import GpufluidError
 from gpufluid.common.vectors import Floats, Vector
 from gpufluid.description.grid import Grid
 
-MARGIN = 4  # columns of a tile beyond those of the box: one round the box, and room for the shear's fraction
+MARGIN = 4  # columns of a tile beyond those of the box: up to two beside it, and the fraction of the shear
+BEYOND = 2.0  # light cells that columns go on beyond a side where light leaves; see ``light_tiles.glsl``
 LANES = 4  # layers in a tile, one in each channel of its texels
 LEAST = 1e-5  # smallest component of a direction, so that nothing is divided by 0: less than 0.001 degrees
 STEEPEST = 8.0  # lateral places per layer of light that is walked through the one slice of a 2D box

@@ -19,7 +19,7 @@ from gpufluid.gl.device import GROUP, Device, let_go
 from gpufluid.gl.drawing import Canvas
 from gpufluid.gl.fences import clear, draw_to
 from gpufluid.gl.uniforms import give, give_once
-from gpufluid.render.light.light_frame import LANES, ONE, LightFrame
+from gpufluid.render.light.light_frame import BEYOND, LANES, ONE, LightFrame
 from gpufluid.render.occupancy import NOWHERE, Occupancy
 from gpufluid.render.volume_source import PICTURE, SKY
 
@@ -62,7 +62,7 @@ class LightReach:
             self._placed = {name: b"".join(each[name] for each in given) for name in given[0]}
             self._placed["target_size"] = np.array(self.groups.target.size, np.float32).tobytes()
         count = len(self.parts)
-        macros = {"LIGHTS": count, "GROUP_SIZE": GROUPED["GROUP_SIZE"]}
+        macros = {"LIGHTS": count, "GROUP_SIZE": GROUPED["GROUP_SIZE"], "BEYOND": BEYOND}
         program = occupancy.scattering(self.device, self.parts[0].grid, "light_reach", macros)
         give_once(self.device, program, "lights", self._placed)
         clear(self.groups.target, *(NOWHERE,) * 4)

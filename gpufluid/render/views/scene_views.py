@@ -14,7 +14,7 @@ from gpufluid.common.errors import GpufluidError
 from gpufluid.contract.backend import release
 from gpufluid.description.flow_views import FlowView, Seeds
 from gpufluid.description.view import Camera
-from gpufluid.render.camera import middle_of, view_of
+from gpufluid.render.camera import farthest_first, view_of
 from gpufluid.render.subject import FlowLike
 from gpufluid.render.views.charts import Chart
 from gpufluid.render.views.particles import Particles
@@ -114,17 +114,13 @@ class SceneViews:
         Those are drawn with the others: smoke does not hide them.
         """
         rays = view_of(camera, 1.0).rays
-
-        def away(made: _Made) -> float:
-            return -float(rays.depth(middle_of(made.fluid.grid)))
-
         views = {id(made.view): made.view for made in self._made}.values()
         bars = [id(view) for view in views if view.visible and getattr(view, "legend", False)]
         for view in views:
             shown = [made for made in self._made if made.view is view and made.drawn is not None]
             if not view.visible or not shown:
                 continue
-            shown.sort(key=away)
+            shown = [shown[n] for n in farthest_first([made.fluid.grid for made in shown], rays)]
             if shown[0].drawn.opaque is not opaque:
                 if not opaque and id(view) in bars:
                     self._draw_legend(shown[-1].drawn, target)
