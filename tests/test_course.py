@@ -34,7 +34,7 @@ def test_each_axis_carries_all_the_way_and_some_fluid_is_left(
     left = least_fluid(course.parts, taken, stray, apart)
     assert left >= 0.1 - 1e-12
     for _, share, _ in course.passes:  # cells that hold so little are all that a flow crosses
-        assert course.reach >= share * crossed / left - 1e-9
+        assert course.reach + 1 >= share * crossed / left - 1e-9
         assert course.further >= share * crossed / left / max(crossed, 1e-300) / 2.0 - 1e-9
     assert [axis for axis, _, _ in course.passes][:dimensions] == list(range(dimensions))[:: 1 - 2 * turn]
 
@@ -52,6 +52,11 @@ def test_steps_have_no_more_passes_than_they_need() -> None:
         (2, 0.5, True),
     ]
     assert len(course_of(4.9, 1.6, 0.02, 3.0).passes) == 5
+
+
+def test_slow_flows_take_no_whole_cell() -> None:
+    assert course_of(0.5, 0.45, 0.01, 0.4).reach == 0
+    assert course_of(0.5, 0.55, 0.01, 0.4).reach == 1
 
 
 def test_where_fluid_is_left_over_each_part_ends() -> None:

@@ -279,7 +279,7 @@ class Case:
         own |= {"shift": (3, -2, 1 if self.grid.dimensions == 3 else 0)}
         own |= {"bits": 1 if kernel.name == "fft_rows" else 2}  # of 8 cells: 4 numbers along x, 8 along z
         if kernel.name == "transport_scalars":
-            own |= {"dt": 0.04, "reach": 3}
+            own |= {"dt": 0.04}
         if kernel.name in BETWEEN:
             wide = 2 if self.variant.weighted else 1  # cells of the finest grid in one of this
             cells = tuple(wide * n - (wide - 1) for n in self.grid.cells)
@@ -305,7 +305,9 @@ def run(backend: GLBackend, kernel: Kernel, case: Case, shift: Any = None) -> tu
     parameters = case.parameters(kernel)
     write, variant = kernel.write, case.variant
     if kernel.name == "transport_scalars":
-        variant = replace(variant, axis=int(case.rng.integers(case.grid.dimensions)))
+        several = int(case.rng.integers(2))
+        variant = replace(variant, axis=int(case.rng.integers(case.grid.dimensions)), several=several > 0)
+        parameters["reach"] = 3 * several
     if write.name not in fields:
         fields[write.name] = backend.field(
             write.name, write.kind, write.components, buffers=1, exact=write.exact, short=write.short

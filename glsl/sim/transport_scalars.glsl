@@ -5,7 +5,7 @@
 // each, held between the two beside it: so no new extremum appears.
 // Along one axis more comes into a cell than leaves it, and along the next less. Until all have had their turn the last
 // channel holds how much fluid is in the cell, 1 at the start, by which what has come is divided (Easter 1993). Cells;
-// solids hold 0. COVERED: cells that they have just come into hold what they push on, and their fluid is below 0.
+// solids hold 0. SEVERAL: flows may take several cells. COVERED: cells that they have just come into hold what they push on, and their fluid is below 0.
 #include "lib/passing.glsl"
 #include "lib/fade.glsl"
 #include "lib/entering.glsl"
@@ -62,6 +62,7 @@ vec3 crossing(ivec3 cell, float flow, int face, vec4 row[7]) {
     bool was_solid = solid;
     solid = solid || c.w < 0.0;
 #endif
+#if SEVERAL
     for (int n = 0; n < reach && left > fluid(c) && fluid(c) > 0.0; ++n) {
         whole += fluid(c) * c.xyz;
         left -= fluid(c);
@@ -75,6 +76,7 @@ vec3 crossing(ivec3 cell, float flow, int face, vec4 row[7]) {
         solid = solid || c.w < 0.0;
 #endif
     }
+#endif
     // from a solid that moves comes what is beside it, and next to what holds nothing a parabola ends
     if (fluid(c) == 0.0) c = b;
     if (fluid(b) == 0.0) b = c;

@@ -59,6 +59,7 @@ class Variant:
         only the kernels that carry scalars are asked.
     few: passes take few forces or waves at a time (see `Backend.few`); only their kernels are asked.
     axis: along which a pass of finite volumes carries.
+    several: its flows may cross several cells, which takes a quarter longer in software.
     """
 
     solids: bool = False
@@ -76,6 +77,7 @@ class Variant:
     covered: bool = False
     few: bool = False
     axis: int = 0
+    several: bool = False
 
     @property
     def pushes(self) -> int:
@@ -126,6 +128,7 @@ class Variant:
             "EMITTERS": EMITTERS,
             "FEW": int(self.few),
             "AXIS": self.axis,
+            "SEVERAL": int(self.several),
             "PUSHES": self.pushes,
             "WAVES": self.waves,
             "BLOCK": BLOCK,

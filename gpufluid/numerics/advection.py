@@ -216,7 +216,8 @@ class Advection:
         """Carry it in finite volumes, along one axis after the other."""
         field, variant, fading, ambient, amounts = carried
         axes, between = range(self.backend.grid.dimensions), self._scratch["cell", "between axes"]
-        along = [self.backend.kernel("transport_scalars", replace(variant, axis=axis)) for axis in axes]
+        kinds = [replace(variant, axis=axis, several=course.reach > 0) for axis in axes]
+        along = [self.backend.kernel("transport_scalars", kind) for kind in kinds]
         flow = {"velocity": velocity, "reach": course.reach, "amounts": amounts, "ambient": ambient}
         latest, last = field, len(course.passes) - 1
         for number, (axis, share, ends) in enumerate(course.passes):

@@ -55,4 +55,4 @@ def course_of(
             else:
                 passes.append((axis, each, ends))
     furthest = max(share for _, share, _ in passes) * crossed / least
-    return Course(passes, math.ceil(furthest), parts, each / least)
+    return Course(passes, max(math.ceil(furthest) - 1, 0), parts, each / least)
