@@ -492,3 +492,39 @@ def test_light_that_nobody_sees_is_walked_once_it_is_asked_for(
         with pytest.raises(gf.GpufluidError, match="Smoke"):
             other.render(fluid, away, target, smoke="thick")
         other.release()
+
+
+FIRES = {  # where gas glows, how far off in x a ball stands, and how exact its light is where it sets
+    "column": (lambda x, y, z: np.hypot(x - 0.5, z - 0.75) < 0.1, 0.6, 0.028),
+    "ball": (lambda x, y, z: (x - 0.6) ** 2 + (y - 0.65) ** 2 + (z - 0.75) ** 2 < 0.09, 0.9, 0.006),
+    "sheet": (lambda x, y, z: (np.abs(x - 0.4) < 0.06) & (np.abs(z - 0.75) < 0.5), 0.46, 0.024),
+}
+
+
+@pytest.mark.parametrize("away", [0.15, 0.5])
+@pytest.mark.parametrize("name", FIRES)
+def test_fire_lights_a_ball_round_to_where_it_sets(
+    ctx: moderngl.Context, rng: np.random.Generator, name: str, away: float
+) -> None:
+    """Of a wide fire a surface sees a part where its middle has set; held to the sum over all its cells."""
+    h, (glows, beside, exact) = 1 / 32, FIRES[name]
+    with gf.Fluid(gf.Grid((64, 44, 48), h), backend="fragment", ctx=ctx) as fluid:
+        centers = fluid.grid.centers()
+        hot = glows(*np.moveaxis(centers, -1, 0)) & (np.abs(centers[..., 1] - 0.65) < 0.5)
+        fluid.temperature.write(hot * 1.0)
+        fire = gf.Fire(kelvin_at_zero=0.0, kelvin_per_temperature=2000.0, intensity=5.0, soot=0.0)
+        smoke, target = gf.VolumeRenderer(ctx), ctx.simple_framebuffer((32, 24))
+        smoke.render(fluid, gf.Camera(), target, fire=fire, smoke=gf.Smoke(extinction=1e-6))
+        normal = rng.normal(size=(600, 3))
+        normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+        places = (beside + away + 0.16, 0.65, 0.75) + 0.16 * normal
+        seen = told(smoke, fluid, places, normal)[1][:, 0]
+        way = centers[hot] - places[:, None]
+        above = np.maximum(np.einsum("pci,pi->pc", way, normal), 0.0)
+        true = (above / np.linalg.norm(way, axis=-1) ** 3).sum(axis=1) * 5.0 * h**3 / np.pi
+        smoke.release()
+    towards, off = -normal[:, 0], (seen - true) / true.max()
+    # 0.015 to 0.08 if all of it sets at once
+    assert np.sqrt((off[np.abs(towards) < 0.25] ** 2).mean()) < exact
+    assert seen[towards > 0.7].mean() == pytest.approx(true[towards > 0.7].mean(), rel=0.08)
+    assert np.abs(off[towards < -0.5]).mean() < 0.01

@@ -111,9 +111,11 @@ vec3 gpufluid_firelight_at(vec3 world, vec3 normal) {
         if (!(one_way > 0.0)) continue;
         vec3 its = (vec3(index) + 0.5) * (0.5 * edge) - lag, way = its + from.xyz * (reach / one_way) - place;
         float off2 = dot(way, way), nearer = (reach * reach + soft2) / (off2 + soft2);
-        float facing = 4.0 * max(dot(normal, way), 0.0) * inversesqrt(off2 + soft2);
-        float round_it = 1.0 - one_way * sqrt(off2 / (off2 + soft2));
-        sum += near.x * near.y * near.z * gpufluid_glow_texel(index).xyz * mix(1.0, nearer, one_way) * (one_way * facing + round_it);
+        float directed = one_way * sqrt(off2 / (off2 + soft2)), across = dot(normal, way) * inversesqrt(max(off2, 1e-6));
+        float wide2 = 4.0 * directed * (1.0 - directed), wide = sqrt(max(wide2, 1e-6)), above = clamp(across + wide, 0.0, 2.0 * wide);
+        float facing = 4.0 * directed * (across > wide ? across : 0.25 * above * above / wide);
+        facing += max(1.0 - directed * (1.0 + wide2 / 3.0), 0.0);
+        sum += near.x * near.y * near.z * gpufluid_glow_texel(index).xyz * mix(1.0, nearer, one_way) * facing;
     }
     return sum;
 }

@@ -14,6 +14,17 @@ vec3 glow_inside(vec3 place) {
     return mix(filtered_glow(q.xy, low), filtered_glow(q.xy, high), q.z - float(low)).xyz;
 }
 
+// Light from a wide side, of which a surface sees less and less as it turns away: how many times the mean over all
+// directions it then shows. across: cosine of the angle to the middle. directed: length of the mean of the directions. They
+// are taken for a cap of even light, all of which a surface sees that faces it: 4 directed across; else what is above the
+// horizon, to second order. The rest, of light from nearly all round, shows as much as it is.
+float facing(float across, float directed) {
+    float wide2 = 4.0 * directed * (1.0 - directed), wide = sqrt(max(wide2, 1e-6));  // sine of the cap's angle
+    float above = clamp(across + wide, 0.0, 2.0 * wide);
+    float seen = across > wide ? across : 0.25 * above * above / wide;
+    return 4.0 * directed * seen + max(1.0 - directed * (1.0 + wide2 / 3.0), 0.0);
+}
+
 // Radiance of a white matt surface of normal `n` in or out of the box. For each of the cells round it the fire is one
 // light where it seems to be from there: how its light falls off and where it comes from is then worked out for the
 // place itself, and the cells do not show.
@@ -36,10 +47,8 @@ vec3 glow_on(vec3 place, vec3 n) {
         vec3 its = (vec3(index) + 0.5) * (0.5 * float(BLOCK_SIZE)) - vec3(block_lag);
         vec3 way = its + from.xyz * (reach / one_way) - place;
         float off2 = dot(way, way), nearer = (reach * reach + soft2) / (off2 + soft2);
-        // of light from all round a surface shows as much as that is, of light from one side four times the mean
-        float facing = 4.0 * max(dot(n, way), 0.0) * inversesqrt(off2 + soft2);
-        float round_it = 1.0 - one_way * sqrt(off2 / (off2 + soft2));
-        sum += light * (mix(1.0, nearer, one_way) * (one_way * facing + round_it));
+        float directed = one_way * sqrt(off2 / (off2 + soft2));
+        sum += light * mix(1.0, nearer, one_way) * facing(dot(n, way) * inversesqrt(max(off2, 1e-6)), directed);
     }
     return sum;
 }
