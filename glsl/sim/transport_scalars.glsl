@@ -5,7 +5,8 @@
 // each, held between the two beside it: so no new extremum appears.
 // Along one axis more comes into a cell than leaves it, and along the next less. Until all have had their turn the last
 // channel holds how much fluid is in the cell, 1 at the start, by which what has come is divided (Easter 1993). Cells;
-// solids hold 0. SEVERAL: flows may take several cells. COVERED: cells that they have just come into hold what they push on, and their fluid is below 0.
+// solids hold 0. SEVERAL: flows may take several cells. COVERED: cells that solids have just come into hold what they push
+// on, and their fluid is below 0.
 #include "lib/passing.glsl"
 #include "lib/fade.glsl"
 #include "lib/entering.glsl"
@@ -103,7 +104,7 @@ void kernel(ivec3 cell) {
 #endif
     vec4 row[7];
     for (int n = 0; n < 7; ++n) row[n] = n == 3 ? vec4(0.0, 0.0, 0.0, own.w) : in_row(cell, n - 3);
-    float comes = passing(cell, axis) * dt / cell_size, goes = passing(cell + step_along(axis), axis) * dt / cell_size;
+    float crossed = dt / cell_size, comes = passing(cell, axis) * crossed, goes = passing(cell + step_along(axis), axis) * crossed;
     vec3 change = crossing(cell, comes, 0, row) - crossing(cell, goes, 1, row);
     float left = fluid(own) + comes - goes, least = max(left, LEAST);
     vec3 held = left * own.xyz + change, values = mix(own.xyz + change / least, held / least, amounts);

@@ -61,11 +61,11 @@ class Advection:
 
     "finite-volume" carries scalars along one axis after the other, from the first to the last and, the next
     time, back (Strang 1968), in so many parts of a step that in none a cell is asked for more than it has and
-    gets: what leaves it may come from cells away (Lin & Rood 1996).
-    What leaves it comes into the next one: smoke, fuel and colours are amounts, of which there is always as
-    much. Temperature is a value: fluid keeps its own, however much of it there is. Where a solid moves into
-    a cell, what was in it is taken out, and through the face before it comes as much of what is there; cells
-    that it leaves are filled with what is beside them.
+    gets; a flow may take what lies cells before a face (Lin & Rood 1996). What leaves a cell comes into
+    the next one: smoke, fuel and colours are amounts, of which there is always as much. Temperature is a
+    value: fluid keeps its own, however much of it there is. Where a solid moves into a cell, what was in
+    it is taken out, and through the face before it comes as much of what is there; cells that it leaves
+    are filled with what is beside them.
 
     turn: of the axes, 0 or 1: which is the first.
     """
