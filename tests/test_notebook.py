@@ -481,7 +481,7 @@ def test_a_camera_sees_the_whole_box_and_no_more(view: tuple[float, float], aspe
 
 def test_only_a_left_drag_reaches_into_the_fluid(ctx: moderngl.Context) -> None:
     from gpufluid.app.hands import grasp
-    from gpufluid.app.notebook import NotebookStage
+    from gpufluid.app.notebook_stage import NotebookStage
 
     with gf.Fluid(gf.Grid((8, 8, 8), 1 / 8), ctx=ctx) as fluid:
         stage = NotebookStage(gf.Scene(fluid, hand=gf.Hand()), None, (64, 36), None)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from gpufluid.app import orbit
 from gpufluid.app.hands import Brush, Drag, grasp, move_view
-from gpufluid.app.notebook import NotebookStage
+from gpufluid.app.notebook_stage import NotebookStage
 from gpufluid.common.errors import GpufluidError
 from gpufluid.contract.backend import release
 from gpufluid.io.images import png_bytes
