@@ -257,6 +257,20 @@ def test_a_flow_too_fast_to_be_measured_carries_nothing(backend: str, rng: np.ra
         np.testing.assert_allclose(fluid.density.read(), smoke, rtol=1e-6)
 
 
+def test_beside_a_solid_that_moves_a_flow_may_be_no_number() -> None:
+    """One face alone, as forces of a user's may leave: the step ends, and smoke elsewhere is as it was."""
+    with gf.Fluid(gf.Grid(CELLS, H), FREE, RULES, "numpy") as fluid:
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.15), (0.35, 0.45, 0.35)))
+        fluid.density.write(np.ones(CELLS[::-1]))
+        fluid.step(0.1)
+        wind = np.zeros((CELLS[2] + 1, CELLS[1] + 1, CELLS[0] + 1, 4))
+        wind[3, 4, 9, 0] = np.nan
+        fluid._solver.velocity.write(wind)
+        ball.position = (0.45, 0.45, 0.35)
+        fluid.step(0.1)
+        assert (fluid.density.read()[:, :, 10] == 1.0).all()
+
+
 @pytest.mark.parametrize(("speed", "backend"), [(4.0, "numpy"), (4.0, "fragment"), (8.0, "compute")])
 def test_slanted_jets_carry_as_well_in_long_steps(speed: float, backend: str) -> None:
     """Side by side, 8 cells wide, against one another: x + y stays as it is, however far each cell goes."""

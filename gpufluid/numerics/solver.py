@@ -420,7 +420,7 @@ class Solver:
             crossed = self.speeds.most(variant, velocity=u) * dt / self.backend.grid.cell_size
             course = self.advection.course(crossed, dt, variant, velocity=u)
             if self._uncovered and self.solids.present:
-                deep = max(1, math.ceil(min(crossed, MOST_DEEP)))
+                deep = max(1, math.ceil(min(MOST_DEEP, crossed)))  # this order: it may be no number
             # how much fluid empty cells hold between axes counts beside them
             apart, times = course.further * dt, course.parts + deep + 1
         fastest = self.speeds.measure(variant, velocity=u) if empty.on else None

@@ -65,6 +65,8 @@ def _crossing(rows: Array, wide: int, flow: Array, reach: int, inside: bool) -> 
     for _ in range(reach):
         first = cells(0)
         takes = np.where(left > fluid(first), fluid(first), 0.0)
+        if not takes.any():
+            break  # most flows end long before those that cross cells with little fluid
         whole += takes[..., None] * first[..., :3]
         left -= takes
         at += np.where(takes > 0.0, on, 0)
