@@ -402,6 +402,26 @@ def test_a_piston_pushes_on_what_is_before_it(speed: float, backend: str) -> Non
     assert after.sum() == pytest.approx(smoke.sum(), rel=0.05)
 
 
+@pytest.mark.parametrize(("coarse", "backend"), [(False, "numpy"), (False, "fragment"), (True, "compute")])
+def test_a_free_slip_ball_pushes_on_what_is_before_it(coarse: bool, backend: str) -> None:
+    """By three cells a step through even smoke: its inside goes with it, not with what slips past it."""
+    sides = gf.Boundaries(gf.Periodic(), gf.Periodic(), *[gf.Wall("free")] * 4)
+    rules = RULES.but(solve_velocity=True, buoyancy=0.0, pressure=gf.Multigrid(2), coarse_velocity=coarse)
+    with gf.Fluid(gf.Grid((32, 16, 16), 1.0), sides, rules, backend) as fluid:
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=4.0), (8.0, 8.0, 8.0), slip="free"))
+        fluid.step(1e-9)
+        fluid.density.write(1.0 - fluid.solid.read())
+        start = fluid.density.read().sum()
+        for step in range(1, 6):
+            ball.position = (8.0 + 3.0 * step, 8.0, 8.0)
+            fluid.step(1.0)
+            smoke = fluid.density.read()
+            assert smoke[fluid.solid.read() < 0.5].min() > 0.7  # without that 0.1
+        assert smoke.sum() == pytest.approx(start, rel=0.01)
+        solid, along = fluid.solid.read() > 0.5, fluid.velocity.read()[:-1, :-1, 1:-1, 0]
+        assert along[solid[..., 1:] & solid[..., :-1]].min() < 2.0  # and then the fluid slips past again
+
+
 @pytest.mark.parametrize("backend", EVERYWHERE)
 def test_a_solid_that_comes_in_pushes_on_what_is_in_the_box(backend: str) -> None:
     """Through an open side, by 1.5 cells a step in two parts: no clean air from beyond comes before it."""
