@@ -296,6 +296,25 @@ def test_slanted_jets_carry_as_well_in_long_steps(speed: float, backend: str) ->
     assert error < 0.16  # in two parts 0.25 by 4 cells a step
 
 
+@pytest.mark.parametrize("backend", EVERYWHERE)
+def test_jumps_between_blocks_count_as_those_within(backend: str) -> None:
+    """Of winds in both directions, halfway through the box and at its seam, or two cells further on."""
+    n, after = 16, []
+    for on in (0, 2):
+        ways = np.roll(np.where(np.arange(n) < n // 2, 1.5, -1.5), on)
+        with gf.Fluid(gf.Grid((n, n, 1), 1.0), ROUND, RULES, backend) as fluid:
+            u = np.zeros(fluid.velocity.read().shape)
+            u[0, :n, :, 0] = ways[:, None]
+            u[0, :, :n, 1] = ways
+            fluid.velocity.write(u)
+            smoke = np.zeros((n, n))
+            smoke[5:10, 6:11] = 1.0
+            fluid.density.write(np.roll(smoke, (on, on), (0, 1))[None])
+            fluid.step(1.0)
+            after.append(np.roll(fluid.density.read()[0], (-on, -on), (0, 1)))
+    np.testing.assert_allclose(*after, atol=1e-5)
+
+
 @pytest.mark.parametrize(("speed", "backend"), [(6.0, "numpy"), (12.0, "fragment")])
 def test_waves_across_a_wind_do_not_tremble(speed: float, backend: str) -> None:
     """They differ little, but what first goes far along one axis finds others: ahead or behind, by turns."""
