@@ -72,9 +72,19 @@ def test_what_goes_too_far_is_carried_less_far() -> None:
     assert shares * 3000.0 == pytest.approx(MOST_PARTS * FARTHEST)
 
 
+@pytest.mark.parametrize(
+    ("crossed", "differs", "parts"), [(3.0, 0.29, 1), (6.0, 0.29, 2), (5.0, 6.0, 3), (6.0, 9.0, 4)]
+)
+def test_the_farther_flows_go_that_differ_the_more_parts(crossed: float, differs: float, parts: int) -> None:
+    """Though no axis takes much from a cell: what one has brought elsewhere, the next takes another way."""
+    assert course_of(crossed, 0.5, 0.0, differs).parts == parts
+
+
 @pytest.mark.parametrize("wrong", [math.nan, math.inf])
 @pytest.mark.parametrize("which", range(4))
-def test_what_is_no_number_takes_one_part(which: int, wrong: float) -> None:
+def test_by_what_is_no_number_nothing_is_carried(which: int, wrong: float) -> None:
     given = [1.5, 0.5, 0.0, 0.5]
     given[which] = wrong
-    assert course_of(*given).passes == [(0, 1.0, False), (1, 1.0, False), (2, 1.0, True)]
+    course = course_of(*given)
+    assert course.passes == [(0, 0.0, False), (1, 0.0, False), (2, 0.0, True)]
+    assert (course.reach, course.parts, course.further) == (0, 1, 0.0)

@@ -1,6 +1,7 @@
-// What finite volumes go by (see transport_scalars.glsl), over blocks of BLOCK^3 cells, m/s. x: what axes take from a cell
-// more than they bring, one after the other from the first to the last or back, at most. y: what all together leave or take,
-// at most. z: how much the flow along an axis differs in the block.
+// What finite volumes go by (see transport_scalars.glsl), over blocks of BLOCK^3 cells and the first of those after them,
+// since flows may differ just where blocks meet, m/s. x: what axes take from a cell more than they bring, one after the
+// other from the first to the last or back, at most. y: what all together leave or take, at most. z: how much the flow
+// along an axis differs in the block.
 #include "lib/passing.glsl"
 #include "lib/turns.glsl"
 
@@ -22,12 +23,13 @@ void look_at(ivec3 cell) {
 }
 
 void kernel(ivec3 block) {
-    ivec3 last = cells - 1;
+    const int SEEN = BLOCK + 1;
+    ivec3 last = cells - 1 + ivec3(periodic);
     int row = 0;
     do {
-        for (int x = 0; x < BLOCK; ++x)
-            look_at(min(BLOCK * block + ivec3(x, row % BLOCK, row / BLOCK), last));
-    } while (++row < turns(BLOCK * BLOCK));
+        for (int x = 0; x < SEEN; ++x)
+            look_at(home(min(BLOCK * block + ivec3(x, row % SEEN, row / SEEN), last)));
+    } while (++row < turns(SEEN * SEEN));
     vec3 differs = fastest - slowest;
     asked_out = vec4(taken, stray, max(max(differs.x, differs.y), differs.z), 0.0);
 }

@@ -11,6 +11,7 @@ FARTHEST = 32  # cells that a flow crosses in a part
 TAKEN = 0.85  # share of the fluid in a cell that axes may take, until the last has brought as much
 STRAY = 0.05  # and that may be left over, or missing, after a part for the next one to go on with it
 TURNED = 0.3  # cells by which flows a few cells apart differ in a long step that is taken whole
+ASIDE = 0.6  # and by which what goes along one axis after the other may come out beside its way in a step
 
 
 class Course(NamedTuple):
@@ -35,12 +36,16 @@ def course_of(
     crossed: cells that the fastest flow crosses in the step. taken, stray, differs: what `most_asked` finds,
     in cells. turn: 1 where the last axis comes first. What goes too far for all parts is carried less far.
     """
-    if not math.isfinite(crossed + taken + stray + differs):
-        crossed = taken = stray = differs = 0.0  # what is not a number stays none
+    if not math.isfinite(crossed + taken + stray + differs):  # nothing goes so far, what is no number stays
+        return Course([(axis, 0.0, axis == dimensions - 1) for axis in range(dimensions)], 0, 1, 0.0)
     asked = max(taken / TAKEN, crossed / FARTHEST)
+    # where one axis has led to, the next finds another flow than on the way there: so far off it then leads
+    # in waves across a wind, measured, and in equal parts by their number squared less
+    aside = crossed * differs / 7.0
     # what turns does so in shears, one after the other, and too fast by angle^2 / 6: by less in halves
-    fewest = 2 if crossed > 1.0 and differs > TURNED else 1
-    parts = max(fewest, math.ceil(min(asked, MOST_PARTS)))
+    halves = crossed > 1.0 and (differs > TURNED or aside > 0.25 * ASIDE)
+    fewest = max(1 + halves, math.sqrt(aside / ASIDE))
+    parts = math.ceil(min(max(fewest, asked), MOST_PARTS))
     each = 1.0 / max(parts, asked)
     least, whole = 1.0 - each * taken, stray <= STRAY
     if whole:  # then the last axis of a part and the first of the next, which is the same, make one pass

@@ -334,6 +334,12 @@ class Solids:
             self._close_by("slip_faces")
             run("constrain", variant)(velocity=velocity, **self.faces)
 
+    def stiffen(self, variant: Variant, *, velocity: FieldStore) -> None:
+        """Give the faces inside free-slip solids the velocity of these, until `slip`."""
+        if self._state.slips:
+            self._close_by("solid_faces")
+            self.backend.kernel("constrain", variant)(velocity=velocity, **self.faces)
+
     def normals(self) -> FieldStore | None:
         """Cells: unit normals out of the solids, or None while there is no obstacle."""
         if not self.present:

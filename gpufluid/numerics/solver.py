@@ -416,11 +416,15 @@ class Solver:
         cells, empty = self.solids.cells, self.empty
         covered, self._covered = self._covered, False
         course, deep, apart, times = None, 0, dt, 1
+        pushed = covered and self.advection.finite_volume
+        stiff = pushed and self.settings.solve_velocity
+        if stiff:  # what is in a solid goes with it, not with the fluid round it
+            self.solids.stiffen(variant, velocity=u)
         if self.advection.finite_volume:
             crossed = self.speeds.most(variant, velocity=u) * dt / self.backend.grid.cell_size
             course = self.advection.course(crossed, dt, variant, velocity=u)
             if self._uncovered and self.solids.present:
-                deep = max(1, math.ceil(min(crossed, MOST_DEEP)))
+                deep = max(1, math.ceil(min(MOST_DEEP, crossed)))  # this order: it may be no number
             # how much fluid empty cells hold between axes counts beside them
             apart, times = course.further * dt, course.parts + deep + 1
         fastest = self.speeds.measure(variant, velocity=u) if empty.on else None
@@ -432,8 +436,10 @@ class Solver:
             if colors is not None:
                 kind = replace(self.color_variant, covered=covered)
                 self.advection.carry_colors(dt, kind, cells, colors=colors, velocity=u, course=course)
-            if covered and course is not None:
+            if pushed:
                 self._keep(0.0)
+        if stiff:
+            self.solids.slip(variant, velocity=u)
         self.advection.turn = 1 - self.advection.turn
         self._uncovered = False
         self.diffusion.diffuse_scalars(dt, variant, self.solids.heat, scalars=s)

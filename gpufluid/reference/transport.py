@@ -65,6 +65,8 @@ def _crossing(rows: Array, wide: int, flow: Array, reach: int, inside: bool) -> 
     for _ in range(reach):
         first = cells(0)
         takes = np.where(left > fluid(first), fluid(first), 0.0)
+        if not takes.any():
+            break  # most flows end long before those that cross cells with little fluid
         whole += takes[..., None] * first[..., :3]
         left -= takes
         at += np.where(takes > 0.0, on, 0)
@@ -123,7 +125,7 @@ def transport_scalars(
 
 
 def most_asked(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
-    """What finite volumes go by, over blocks of cells, m/s.
+    """What finite volumes go by, over blocks of cells and the first of those after them, m/s.
 
     The most that axes take from a cell, and that all together leave; how much the flow along one differs.
     """
@@ -138,10 +140,12 @@ def most_asked(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
     blocks = [-(-faces // BLOCK) for faces in velocity.shape[:3]]  # some may hold none but the last faces
 
     def in_blocks(values: Array) -> Array:
-        more = [(0, BLOCK * count - n) for count, n in zip(blocks, values.shape, strict=False)]
-        padded = np.pad(values, [*more, (0, 0)], mode="edge")
-        split = padded.reshape(*(size for count in blocks for size in (count, BLOCK)), -1)
-        return np.moveaxis(split, (1, 3, 5), (0, 1, 2)).reshape(BLOCK**3, *blocks, -1)
+        for axis, count in enumerate(blocks):
+            n = grid.cells[2 - axis]
+            at = BLOCK * np.arange(count)[:, None] + np.arange(BLOCK + 1)  # and the first of the next block
+            at = np.minimum(at, n - 1 + variant.boundaries.periodic(2 - axis)) % n
+            values = np.take(values, at, axis=2 * axis)
+        return np.moveaxis(values, (1, 3, 5), (0, 1, 2)).reshape((BLOCK + 1) ** 3, *blocks, -1)
 
     most = in_blocks(np.stack([taken, np.abs(lost.sum(-1))], -1)).max(0)
     differs = in_blocks(np.maximum(low, high)).max(0) - in_blocks(np.minimum(low, high)).min(0)
