@@ -125,9 +125,10 @@ def transport_scalars(
 
 
 def most_asked(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
-    """What finite volumes go by, over blocks of cells and the first of those after them, m/s.
+    """What finite volumes go by, over blocks of cells, m/s.
 
-    The most that axes take from a cell, and that all together leave; how much the flow along one differs.
+    The most that axes take from a cell, and that all together leave; how much the flow along one differs, the
+    first cells of the next block included.
     """
     axes = range(grid.dimensions)
     rows = [_passing(grid, variant, velocity, axis) for axis in axes]
@@ -139,15 +140,15 @@ def most_asked(grid: Grid, variant: Variant, *, velocity: Array) -> Array:
     taken = np.maximum(np.cumsum(lost, -1), np.cumsum(lost[..., ::-1], -1)).max(-1)
     blocks = [-(-faces // BLOCK) for faces in velocity.shape[:3]]  # some may hold none but the last faces
 
-    def in_blocks(values: Array) -> Array:
+    def in_blocks(values: Array, edge: int) -> Array:
         for axis, count in enumerate(blocks):
-            n = grid.cells[2 - axis]
-            at = BLOCK * np.arange(count)[:, None] + np.arange(BLOCK + 1)  # and the first of the next block
-            at = np.minimum(at, n - 1 + variant.boundaries.periodic(2 - axis)) % n
-            values = np.take(values, at, axis=2 * axis)
-        return np.moveaxis(values, (1, 3, 5), (0, 1, 2)).reshape((BLOCK + 1) ** 3, *blocks, -1)
+            last = grid.cells[2 - axis] - 1 + (variant.boundaries.periodic(2 - axis) and edge > BLOCK)
+            at = np.minimum(BLOCK * np.arange(count)[:, None] + np.arange(edge), last)
+            values = np.take(values, at % grid.cells[2 - axis], axis=2 * axis)
+        return np.moveaxis(values, (1, 3, 5), (0, 1, 2)).reshape(edge**3, *blocks, -1)
 
-    most = in_blocks(np.stack([taken, np.abs(lost.sum(-1))], -1)).max(0)
-    differs = in_blocks(np.maximum(low, high)).max(0) - in_blocks(np.minimum(low, high)).min(0)
+    most = in_blocks(np.stack([taken, np.abs(lost.sum(-1))], -1), BLOCK).max(0)
+    passes = np.concatenate([in_blocks(low, BLOCK + 1), in_blocks(high, BLOCK)])
+    differs = passes.max(0) - passes.min(0)
     out = [np.maximum(most[..., 0], 0.0), most[..., 1], differs.max(-1), np.zeros(blocks)]
     return np.stack(out, -1)
