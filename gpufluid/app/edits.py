@@ -17,10 +17,9 @@ from gpufluid.common.errors import GpufluidError
 from gpufluid.description.sources import Emitter
 from gpufluid.description.user_forces import Wind
 from gpufluid.scene.provenance import Said
-from gpufluid.scene.scene import Scene
+from gpufluid.scene.scene import Cells, Scene
 
 Path = tuple[str | int, ...]
-Cells = tuple[int, int, int]
 
 LISTS = ("emitters", "obstacles", "forces")  # of a fluid; a scene has lights
 STRONGER = 1.25  # one press of +
@@ -178,7 +177,7 @@ class Removal(Addition):
         for number, shown in enumerate(scene.views):
             if any(source.shape is self.thing for source in getattr(shown, "sources", ())):
                 raise GpufluidError(f"the particles of views[{number}] start from it: remove these first")
-        self.name = next((name for name, thing in scene.names.items() if thing is self.thing), None)
+        self.name = name_of(scene, self.thing)
         said = scene.provenance.all_said(self.thing)
         self.said = {name: one for name, one in said.items() if not scene.is_held(self.thing, name)}
         super().undo(scene)
@@ -284,6 +283,11 @@ def _own(value: Any) -> Any:
         return value
     parts = {part.name: _own(getattr(value, part.name)) for part in dataclasses.fields(value)}
     return dataclasses.replace(value, **parts)
+
+
+def name_of(scene: Scene, thing: Any) -> str | None:
+    """What `thing` is called in a scene; None: nothing."""
+    return next((name for name, named in scene.names.items() if named is thing), None)
 
 
 def free_name(scene: Scene, name: str) -> str:

@@ -197,9 +197,7 @@ class Scene:
             from gpufluid.scene.file import load_description as read
         else:
             from gpufluid.scene.script import load_script as read
-        scene = read(Path(path), ctx, changes, cells, backend)
-        scene.provenance.file = Path(path)
-        return scene
+        return read(Path(path), ctx, changes, cells, backend)
 
     @property
     def fluids(self) -> tuple[Fluid, ...]:
@@ -551,7 +549,7 @@ def direction_of_view(flat: bool) -> tuple[float, float]:
     return (0.0, 0.0) if flat else (AZIMUTH, ELEVATION)
 
 
-def check_name(name: str, taken: Iterable[str] = ()) -> None:
+def check_name(name: str, taken: Iterable[str]) -> None:
     """Raise GpufluidError where no part of a scene can be called `name`, or one is already.
 
     It is looked up by it in `Scene.names`, and in ``--set emitters.source.density=4``, where what has no name

@@ -57,7 +57,9 @@ def load_script(
     except TypeError as error:
         raise SceneError(f"{path}: its function scene is {error}; give it a default, or set it") from None
     with told_of(path, partial(script_line, path)):
-        return scene_of(make(**given), str(path))
+        scene = scene_of(make(**given), str(path))
+    scene.provenance.file = path
+    return scene
 
 
 def scene_function(path: Path) -> Callable[..., Any]:
@@ -142,4 +144,4 @@ def _value(text: str) -> Any:
     try:
         return ast.literal_eval(text)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return {"true": True, "false": False}.get(text.strip(), text)  # the word false would count as true
+        return {"true": True, "false": False}.get(text, text)  # the word false would count as true

@@ -14,6 +14,7 @@ from gpufluid.app.edits import (
     Path,
     Removal,
     free_name,
+    name_of,
     value_at,
 )
 from gpufluid.app.studio.new import beside
@@ -60,7 +61,8 @@ class Editor:
             here, count = None, 0
         thing, scene, among = self._chosen
         if here is not thing:
-            known = ((path, each) for path, each, _ in (*self.objects(), *self.views()))
+            known = [(path, each) for path, each, _ in self.objects()]
+            known += [(("views", i), shown) for i, shown in enumerate(self.scene.views)]
             path = next((path for path, each in known if each is thing), None)
             anew = self.scene is not scene or count == among  # built anew, or changed to another
             self.select(path or (self._path if here is not None and anew else None))
@@ -87,11 +89,6 @@ class Editor:
                     yield ("fluids", n, name, i), thing, fluid
         for i, light in enumerate(self.scene.lights):
             yield ("lights", i), light, self.scene.fluid
-
-    def views(self) -> Iterator[tuple[Path, Any, Fluid]]:
-        """Every view in the same way; it may be in several boxes, so the fluid is the first."""
-        for i, shown in enumerate(self.scene.views):
-            yield ("views", i), shown, self.scene.fluid
 
     def say(self, text: str) -> None:
         """Tell the user."""
@@ -152,8 +149,7 @@ class Editor:
 
     def name_at(self, path: Path) -> str | None:
         """What the object at `path` is called; None: nothing."""
-        thing = value_at(self.scene, path)
-        return next((name for name, named in self.scene.names.items() if named is thing), None)
+        return name_of(self.scene, value_at(self.scene, path))
 
     def may_rename(self) -> bool:
         """Whether parts of the scene can have other names than they have."""

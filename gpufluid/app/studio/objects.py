@@ -66,9 +66,8 @@ class Objects(Section):
         if path is not None and path[0] != "views":
             imgui.push_id(str(path))
             thing = value_at(editor.scene, path)
-            fluid = editor.scene.fluids[int(path[1])] if path[0] == "fluids" else editor.fluid
             self._file(path, thing)
-            self.rows.fields(path, thing, items_of_object(thing, middle(fluid.grid)))
+            self.rows.fields(path, thing, items_of_object(thing, middle(editor.fluid_at(path).grid)))
             imgui.pop_id()
 
     def release(self) -> None:
