@@ -1324,6 +1324,9 @@ def test_a_mistaken_change_to_a_script(tmp_path: Path) -> None:
         gf.Scene.load(path, changes=["stength=1"])
     with pytest.raises(gf.SceneError, match="no parameter 'settings.viscosity' to set, only strength"):
         gf.Scene.load(path, changes=["settings.viscosity=0.1"])
+    gf.Scene.load(path, cells=[]).release()  # which asks for none
+    with pytest.raises(gf.SceneError, match="chooses the cells of its further boxes itself"):
+        gf.Scene.load(path, cells=[None, (4, 4, 4)])
     with pytest.raises(gf.SceneError, match="no choice of cells"):
         gf.Scene.load(path, cells=(4, 4, 4))
 

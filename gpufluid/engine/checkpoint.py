@@ -222,8 +222,8 @@ class Contents:
         shapes = {name: store.shape for name, store in solver.stores().items()}
         if strange := sorted(self.state.keys() - shapes.keys() - COMES):
             raise GpufluidError(f"it holds {', '.join(strange)}, which is nothing of a fluid")
-        if solver.numbers().keys() != self.numbers.keys():
-            raise GpufluidError(f"it holds the numbers {', '.join(sorted(self.numbers))}")
+        if wrong := solver.numbers().keys() ^ self.numbers.keys():
+            raise GpufluidError(f"its numbers lack or add {', '.join(sorted(wrong))}")
         check_history(self.before, self.voxels)
         cells = solver.scalars.shape
         shapes |= {"color": cells, "flame": (*cells[:3], 1)}
@@ -280,9 +280,10 @@ def _contents(source: Kept) -> Contents:
         if numbers["turn"] not in (0.0, 1.0):
             raise GpufluidError(f"turn must be 0 or 1, got {numbers['turn']}")
         if not numbers.get("shortest", 1.0) > 0.0:
-            raise GpufluidError("its shortest step must be > 0 s")
-        if any(number != number for number in numbers.values()):
-            raise GpufluidError("a number in it is NaN")
+            raise GpufluidError(f"its shortest step must be > 0 s, got {numbers['shortest']}")
+        for name, number in numbers.items():
+            if number != number:
+                raise GpufluidError(f"its number {name!r} is NaN")
         state = {name: arrays[index(n, len(arrays), "array")] for name, n in header["state"].items()}
     except (GpufluidError, MemoryError) as error:
         raise GpufluidError(f"{file}: cannot be loaded: {error}") from error
@@ -340,7 +341,7 @@ def _read(path: Path) -> tuple[dict[str, Json], list[NDArray[Any]]]:
                 raise GpufluidError(f"it describes an array {name!r} of {dtype!r}, which no checkpoint has")
             sizes = [isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in shape]
             if len(shape) > 4 or not all(sizes):
-                raise GpufluidError(f"it describes an array of the shape {shape}")
+                raise GpufluidError(f"it describes {name} as of the shape {shape}, which no checkpoint has")
             expected.append((f"{name}.npy", dtype, tuple(shape)))
         _check_state(header)
         if sorted(name for name, *_ in expected) != sorted(members):
@@ -349,13 +350,13 @@ def _read(path: Path) -> tuple[dict[str, Json], list[NDArray[Any]]]:
             size = prod(shape) * np.dtype(dtype).itemsize + len(npy_header(dtype, shape))
             if members[name].file_size != size:
                 raise GpufluidError(f"its part {name} has {members[name].file_size} bytes, not {size}")
-        return header, [_array(file.read(members[name]), dtype, shape) for name, dtype, shape in expected]
+        return header, [_array(file.read(members[part[0]]), *part) for part in expected]
 
 
-def _array(data: bytes, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
+def _array(data: bytes, name: str, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
     head = npy_header(dtype, shape)
     if not data.startswith(head):
-        raise GpufluidError("an array in it is not what it is described as")
+        raise GpufluidError(f"its part {name} is not what it is described as")
     return np.frombuffer(data, dtype, offset=len(head)).reshape(shape)
 
 

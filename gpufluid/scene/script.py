@@ -35,7 +35,7 @@ def load_script(
     make = scene_function(path)
     known = inspect.signature(make).parameters
     given: dict[str, Any] = {"ctx": ctx, "backend": backend}
-    if cells is not None:
+    if cells:
         if not isinstance(cells[0], Integral):
             raise SceneError(f"{path}: a script chooses the cells of its further boxes itself")
         given["cells"] = cells
