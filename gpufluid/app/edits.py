@@ -19,7 +19,7 @@ from gpufluid.description.user_forces import Wind
 from gpufluid.scene.provenance import Said
 from gpufluid.scene.scene import Cells, Scene
 
-Path = tuple[str | int, ...]
+ScenePath = tuple[str | int, ...]
 
 LISTS = ("emitters", "obstacles", "forces")  # of a fluid; a scene has lights
 STRONGER = 1.25  # one press of +
@@ -27,7 +27,7 @@ GUST = 0.2  # lengths of the box per second, one press of a or d
 FLOW_FIELDS = ("density", "fuel", "color")  # what an emitter makes per second
 
 
-def value_at(scene: Scene, path: Path) -> Any:
+def value_at(scene: Scene, path: ScenePath) -> Any:
     """What lies at `path`. Raises GpufluidError where nothing does, or nothing any more."""
     found: Any = scene
     try:
@@ -38,7 +38,7 @@ def value_at(scene: Scene, path: Path) -> Any:
     return found
 
 
-def put(scene: Scene, path: Path, value: Any) -> None:
+def put(scene: Scene, path: ScenePath, value: Any) -> None:
     """Set what lies at `path`; where that is part of something frozen, of which another one is made.
 
     Raises GpufluidError for a value that cannot be, and leaves everything as it was.
@@ -72,7 +72,7 @@ def _frozen(thing: Any) -> bool:
     return hasattr(thing, "__dataclass_params__") and bool(thing.__dataclass_params__.frozen)
 
 
-def told_as(scene: Scene, path: Path) -> tuple[Any, str] | None:
+def told_as(scene: Scene, path: ScenePath) -> tuple[Any, str] | None:
     """The object and field under which a description tells what lies at `path`; None: it tells none."""
     found: Any = scene
     holder: tuple[Any, str] | None = None
@@ -105,7 +105,7 @@ class Change:
     What changes with time there stands still until it is saved and built anew once more.
     """
 
-    path: Path
+    path: ScenePath
     before: Any
     after: Any
     was_held: bool = False
@@ -143,7 +143,7 @@ class Addition:
     told: what a description says of its fields where their values do not tell, as for a knot.
     """
 
-    path: Path
+    path: ScenePath
     index: int
     thing: Any
     told: dict[str, Any] = field(default_factory=dict)
@@ -195,7 +195,7 @@ class Removal(Addition):
 class Naming:
     """Another name for what lies at `path`. before, after: None is no name."""
 
-    path: Path
+    path: ScenePath
     before: str | None
     after: str | None
     gone: Any = None  # what was called `after` until it was taken away, and is again when it comes back
@@ -220,7 +220,7 @@ class Duplication:
     other: what is not as that is, by fields. A value that follows keyframes or a formula does so in the copy.
     """
 
-    path: Path
+    path: ScenePath
     index: int
     name: str | None
     other: dict[str, Any]
@@ -242,7 +242,7 @@ class Duplication:
         _take(scene, self.path, self.index + 1)
 
 
-def _insert(scene: Scene, path: Path, index: int, thing: Any) -> None:
+def _insert(scene: Scene, path: ScenePath, index: int, thing: Any) -> None:
     """Let `thing` be the one at `index` of a list. Raises GpufluidError where it does not fit there."""
     things = value_at(scene, path)
     if isinstance(things, Sequence):
@@ -251,7 +251,7 @@ def _insert(scene: Scene, path: Path, index: int, thing: Any) -> None:
         things.insert(index, thing)
 
 
-def _take(scene: Scene, path: Path, index: int) -> None:
+def _take(scene: Scene, path: ScenePath, index: int) -> None:
     """Take away the one at `index` of a list."""
     things = value_at(scene, path)
     if isinstance(things, Sequence):
@@ -351,7 +351,7 @@ class History:
         self.saved = self.done[:]
         self._open = False
 
-    def change(self, scene: Scene, path: Path, value: Any, words: Any = None) -> None:
+    def change(self, scene: Scene, path: ScenePath, value: Any, words: Any = None) -> None:
         """Set what lies at `path`. Until `seal` further changes of it are one with this.
 
         words: what a description says of it where its value does not tell; that change stands by itself.
@@ -458,7 +458,7 @@ def blow(scene: Scene, history: History, gusts: float) -> str:
     gust = _short(speed * math.cos(a)), 0.0, _short(z)
     winds = (n for n, f in enumerate(fluid.forces) if isinstance(f, Wind) and f.center is None)
     number = next(winds, None)
-    forces: Path = ("fluids", 0, "forces")
+    forces: ScenePath = ("fluids", 0, "forces")
     if number is None:
         history.make(scene, Addition(forces, len(fluid.forces), Wind(gust)))
         return f"wind: {_speed(gust)}"
