@@ -510,13 +510,12 @@ def test_every_field_can_be_shown(kind: type) -> None:
 
 
 def test_a_value_that_is_switched_on_is_one_that_can_be() -> None:
-    for kind in (gf.Settings, gf.Jacobi, gf.ConjugateGradient):
-        for item in items_of(kind):
-            if item.optional:
-                dataclasses.replace(kind(), **{item.name: item.default})
-    for item in items_of(gf.Emitter):
-        if item.optional:
-            gf.Emitter(gf.Sphere(), **{item.name: item.default})
+    for thing in (gf.Settings(), gf.Jacobi(), gf.ConjugateGradient(), gf.Emitter(gf.Sphere())):
+        optional = [item for item in items_of(type(thing)) if item.optional]
+        assert optional, type(thing)
+        for item in optional:
+            made = dataclasses.replace(thing, **{item.name: item.default})
+            assert getattr(made, item.name) is not None, item.name
 
 
 def test_hints_become_kinds() -> None:

@@ -1496,8 +1496,9 @@ def test_a_description_that_begins_with_a_mark(tmp_path: Path) -> None:
     """As editors on Windows write it; and a name that has to be escaped."""
     path = write_starter(str(tmp_path / 'one"two'))
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
-    with gf.Scene.load(path, cells=(8, 12, 8)).fluid:
-        pass
+    scene = gf.Scene.load(path, cells=(8, 12, 8), backend="numpy")
+    assert scene.title == 'one"two'
+    scene.release()
 
 
 # -- settings that change ------------------------------------------------------------------------------------
