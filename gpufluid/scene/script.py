@@ -69,7 +69,7 @@ def scene_function(path: Path) -> Callable[..., Any]:
     except OSError as error:  # a folder that is closed, a name that is too long
         raise SceneError(f"{path}: cannot be read: {error.strerror or error}") from None
     if not there:
-        raise SceneError(f"{path}: there is no such file")
+        raise SceneError(f"{path}: {'is a folder' if path.is_dir() else 'there is no such file'}")
     name = f"gpufluid_scene_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
