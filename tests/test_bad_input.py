@@ -460,6 +460,7 @@ FLAT = gf.Grid((4, 4, 1), 0.25)
         (lambda f: gf.Scene.load("a" * 300), r"a scene is a \.toml or a \.py file"),
         (lambda f: gf.Scene(f).save_frame(None), "a path must be a file name, got None"),
         (lambda f: gf.Scene(f).rename(f, 7), "a name must be text, got 7"),
+        (lambda f: gf.Scene(f, frame=3).resume("a"), "a scene not played yet, this has had frame 3$"),
         (lambda f: gf.Scene(f).draw(BALL, color=5), r"^color must be three numbers \(r, g, b\), got 5"),  # type: ignore[arg-type]
         (lambda f: gf.Scene(f).draw(BALL, "x"), "^density must be a number, got 'x'"),  # type: ignore[arg-type]
         (lambda f: gf.Scene(f).draw(BALL, fluid="x"), "^fluid must be one of Scene.fluids, got 'x'"),  # type: ignore[arg-type]

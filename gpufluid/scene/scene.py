@@ -299,13 +299,15 @@ class Scene:
 
         The scene must not have been played yet: the story and `update` run up to that time without a step of
         the fluids, and then these take their states. What a story decides by reading a fluid may come out
-        differently. Raises GpufluidError as `Fluid.restore` does, and for a scene that ends before. A scene
-        of other cells than were saved, as a file with `gpu_cells` has on another machine, is to be loaded
-        with those: `Scene.load(..., cells=...)`.
+        differently. Raises GpufluidError as `Fluid.restore` does, for a scene that was played, and for one
+        that ends before. A scene of other cells than were saved, as a file with `gpu_cells` has on another
+        machine, is to be loaded with those: `Scene.load(..., cells=...)`.
         """
         if len(paths) != len(self.fluids):
             files = counted(len(self.fluids), "file")
             raise GpufluidError(f"Scene.resume needs {files}, one for each fluid, got {len(paths)}")
+        if self.frame:
+            raise GpufluidError(f"Scene.resume needs a scene not played yet, this has had frame {self.frame}")
         starts = [saved_start(path) for path in paths]
         for fluid, path, (grid, _) in zip(self.fluids, paths, starts, strict=True):
             check_grid(path, grid, fluid.made)  # while this scene is as it was
