@@ -416,6 +416,7 @@ FLAT = gf.Grid((4, 4, 1), 0.25)
         ),
         (lambda f: gf.Scene(f, story=3), "Scene.story must be a generator or None, got 3"),
         (lambda f: gf.Scene(f, title=3), "Scene.title must be text, got 3"),
+        (lambda f: gf.Scene(f, names=["a"]), r"Scene.names must be a dict of parts by .*, got \['a'\]"),
         (lambda f: gf.Scene.load(None), "None: a scene is a .toml or a .py file"),
         (lambda f: gf.run(lambda: gf.Scene(f), fps="x"), "fps must be a number, got 'x'"),
         (lambda f: gf.run(lambda: gf.Scene(f), fps=0), "fps must be a finite number > 0, got 0"),
@@ -441,6 +442,10 @@ FLAT = gf.Grid((4, 4, 1), 0.25)
             "Scene.load changes must be a list or a tuple, got 'dt=1'",
         ),
         (
+            lambda f: gf.Scene.load("a.toml", changes=["dt=1", 5]),  # type: ignore[list-item]
+            r"^Scene.load changes\[1\] must be text, as in .*, got 5",
+        ),
+        (
             lambda f: gf.Scene.load("a.toml", changes={"dt": 1}),
             "Scene.load changes must be a list or a tuple",
         ),  # type: ignore[arg-type]
@@ -455,8 +460,11 @@ FLAT = gf.Grid((4, 4, 1), 0.25)
         (lambda f: gf.Scene.load("a" * 300), r"a scene is a \.toml or a \.py file"),
         (lambda f: gf.Scene(f).save_frame(None), "a path must be a file name, got None"),
         (lambda f: gf.Scene(f).rename(f, 7), "a name must be text, got 7"),
+        (lambda f: gf.Scene(f, frame=3).resume("a"), "a scene not played yet, this has had frame 3$"),
         (lambda f: gf.Scene(f).draw(BALL, color=5), r"^color must be three numbers \(r, g, b\), got 5"),  # type: ignore[arg-type]
         (lambda f: gf.Scene(f).draw(BALL, "x"), "^density must be a number, got 'x'"),  # type: ignore[arg-type]
+        (lambda f: gf.Scene(f).draw(BALL, fluid="x"), "^fluid must be one of Scene.fluids, got 'x'"),  # type: ignore[arg-type]
+        (lambda f: gf.Scene(f).stroke((0, 0, 0), (0, 0, 1), 3), "^hand must be a gf.Hand or None, got 3"),  # type: ignore[arg-type]
         (lambda f: gf.Scene(f).draw(BALL, -2.0), "^density must be a finite number >= 0, got -2.0"),
         (
             lambda f: setattr(f.settings, "buoyancy", 2.0),

@@ -130,6 +130,7 @@ BAD = [
     ("--versoin", "unrecognized arguments: --versoin; did you mean '--version'? (see: gpufluid --help)"),
     ("run mien.toml", "mien.toml: there is no such file; did you mean 'mine.toml'?"),
     ("run nofile.toml", "nofile.toml: there is no such file\n"),
+    ("run box.py", "box.py: is a folder\n"),
     (f"run {'n' * 300}.toml", ".toml: there is no such file\n"),
     (f"run {'n' * 300}/mine.toml", "/mine.toml: there is no such file\n"),
     (f"demo embed_{'n' * 300}", "`gpufluid scenes` lists the demos"),
@@ -155,6 +156,7 @@ def test_bad_input_is_one_line(
     (folder / "taken").mkdir()
     (folder / "taken/frame_0001.png").write_text("mine")
     (folder / "box.png").mkdir()
+    (folder / "box.py").mkdir()
     (folder / "empty.obj").touch()
     (folder / "mine.toml").touch()
     for name in ("words.obj", "words.txt"):
@@ -168,6 +170,12 @@ def test_bad_input_is_one_line(
     assert message in told.err
     assert names(folder) == before
     assert (folder / "taken.mp4").read_text() == "mine"
+
+
+def test_more_digits_than_python_reads(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--size", f"{'9' * 5000}x3"]) == 2
+    told = capsys.readouterr().err
+    assert "--size: " in told and "invalid" not in told
 
 
 @pytest.mark.parametrize("words", ["demo candle", "run candle", "run clear.toml"])

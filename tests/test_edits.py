@@ -18,7 +18,7 @@ pytest.importorskip("imgui_bundle")  # which Python 3.10 cannot have
 
 import gpufluid as gf
 from gpufluid.app import pick
-from gpufluid.app.edits import Addition, Cells, History, Regrid, Removal, blow, put, strengthen, value_at
+from gpufluid.app.edits import Addition, History, Regrid, Removal, blow, put, strengthen, value_at
 from gpufluid.app.studio.editor import Editor
 from gpufluid.app.studio.fields import (
     ANY,
@@ -27,7 +27,6 @@ from gpufluid.app.studio.fields import (
     Item,
     Range,
     degrees_to_turn,
-    extent,
     item_of,
     items_of,
     items_of_object,
@@ -48,6 +47,7 @@ from gpufluid.description.flow_views import FlowView
 from gpufluid.description.settings import SOLVERS
 from gpufluid.description.shapes import rotation_matrix
 from gpufluid.gl.measuring import TimeQueries
+from gpufluid.scene.scene import Cells
 from gpufluid.scene.schema import VIEW_KINDS
 
 SHOWN = (
@@ -510,13 +510,12 @@ def test_every_field_can_be_shown(kind: type) -> None:
 
 
 def test_a_value_that_is_switched_on_is_one_that_can_be() -> None:
-    for kind in (gf.Settings, gf.Jacobi, gf.ConjugateGradient):
-        for item in items_of(kind):
-            if item.optional:
-                dataclasses.replace(kind(), **{item.name: item.default})
-    for item in items_of(gf.Emitter):
-        if item.optional:
-            gf.Emitter(gf.Sphere(), **{item.name: item.default})
+    for thing in (gf.Settings(), gf.Jacobi(), gf.ConjugateGradient(), gf.Emitter(gf.Sphere())):
+        optional = [item for item in items_of(type(thing)) if item.optional]
+        assert optional, type(thing)
+        for item in optional:
+            made = dataclasses.replace(thing, **{item.name: item.default})
+            assert getattr(made, item.name) is not None, item.name
 
 
 def test_hints_become_kinds() -> None:
@@ -548,7 +547,7 @@ def test_another_form_stays_in_its_place(kind: type) -> None:
     before = gf.Box((0.1, 0.2, 0.3), (0.4, 0.2, 0.6))
     after = other_form(before, kind)
     assert type(after) is kind
-    assert extent(after)[0] == pytest.approx((0.1, 0.2, 0.3))
+    assert pick.extent(after)[0] == pytest.approx((0.1, 0.2, 0.3))
 
 
 # -- under the pointer -----------------------------------------------------------------------------------

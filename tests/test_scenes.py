@@ -1324,6 +1324,9 @@ def test_a_mistaken_change_to_a_script(tmp_path: Path) -> None:
         gf.Scene.load(path, changes=["stength=1"])
     with pytest.raises(gf.SceneError, match="no parameter 'settings.viscosity' to set, only strength"):
         gf.Scene.load(path, changes=["settings.viscosity=0.1"])
+    gf.Scene.load(path, cells=[]).release()  # which asks for none
+    with pytest.raises(gf.SceneError, match="chooses the cells of its further boxes itself"):
+        gf.Scene.load(path, cells=[None, (4, 4, 4)])
     with pytest.raises(gf.SceneError, match="no choice of cells"):
         gf.Scene.load(path, cells=(4, 4, 4))
 
@@ -1493,8 +1496,9 @@ def test_a_description_that_begins_with_a_mark(tmp_path: Path) -> None:
     """As editors on Windows write it; and a name that has to be escaped."""
     path = write_starter(str(tmp_path / 'one"two'))
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
-    with gf.Scene.load(path, cells=(8, 12, 8)).fluid:
-        pass
+    scene = gf.Scene.load(path, cells=(8, 12, 8), backend="numpy")
+    assert scene.title == 'one"two'
+    scene.release()
 
 
 # -- settings that change ------------------------------------------------------------------------------------

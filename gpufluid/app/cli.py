@@ -43,7 +43,7 @@ class _Ended(SystemExit):
     """SIGTERM has come, or another of ENDS."""
 
 
-def build_parser(command: str = "") -> argparse.ArgumentParser:
+def build_parser(command: str) -> argparse.ArgumentParser:
     """Return the parser; the bench adds its own options, and is imported, only where it is `command`."""
     parser = Parser(
         prog="gpufluid",
@@ -243,10 +243,10 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _studio(args: argparse.Namespace) -> int:
-    from gpufluid.app.play import STUDIO_SIZE, studio
+    from gpufluid.app.play import studio
 
     make, name, watch = _named_scene(args.scene, args.set)
-    studio(_with_choices(make, name, args), name=name, size=args.size or STUDIO_SIZE, watch=watch)
+    studio(_with_choices(make, name, args), name=name, size=args.size, watch=watch)
     return 0
 
 

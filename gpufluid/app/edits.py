@@ -17,10 +17,9 @@ from gpufluid.common.errors import GpufluidError
 from gpufluid.description.sources import Emitter
 from gpufluid.description.user_forces import Wind
 from gpufluid.scene.provenance import Said
-from gpufluid.scene.scene import Scene
+from gpufluid.scene.scene import Cells, Scene
 
-Path = tuple[str | int, ...]
-Cells = tuple[int, int, int]
+ScenePath = tuple[str | int, ...]
 
 LISTS = ("emitters", "obstacles", "forces")  # of a fluid; a scene has lights
 STRONGER = 1.25  # one press of +
@@ -28,7 +27,7 @@ GUST = 0.2  # lengths of the box per second, one press of a or d
 FLOW_FIELDS = ("density", "fuel", "color")  # what an emitter makes per second
 
 
-def value_at(scene: Scene, path: Path) -> Any:
+def value_at(scene: Scene, path: ScenePath) -> Any:
     """What lies at `path`. Raises GpufluidError where nothing does, or nothing any more."""
     found: Any = scene
     try:
@@ -39,7 +38,7 @@ def value_at(scene: Scene, path: Path) -> Any:
     return found
 
 
-def put(scene: Scene, path: Path, value: Any) -> None:
+def put(scene: Scene, path: ScenePath, value: Any) -> None:
     """Set what lies at `path`; where that is part of something frozen, of which another one is made.
 
     Raises GpufluidError for a value that cannot be, and leaves everything as it was.
@@ -73,7 +72,7 @@ def _frozen(thing: Any) -> bool:
     return hasattr(thing, "__dataclass_params__") and bool(thing.__dataclass_params__.frozen)
 
 
-def told_as(scene: Scene, path: Path) -> tuple[Any, str] | None:
+def told_as(scene: Scene, path: ScenePath) -> tuple[Any, str] | None:
     """The object and field under which a description tells what lies at `path`; None: it tells none."""
     found: Any = scene
     holder: tuple[Any, str] | None = None
@@ -106,7 +105,7 @@ class Change:
     What changes with time there stands still until it is saved and built anew once more.
     """
 
-    path: Path
+    path: ScenePath
     before: Any
     after: Any
     was_held: bool = False
@@ -144,7 +143,7 @@ class Addition:
     told: what a description says of its fields where their values do not tell, as for a knot.
     """
 
-    path: Path
+    path: ScenePath
     index: int
     thing: Any
     told: dict[str, Any] = field(default_factory=dict)
@@ -178,7 +177,7 @@ class Removal(Addition):
         for number, shown in enumerate(scene.views):
             if any(source.shape is self.thing for source in getattr(shown, "sources", ())):
                 raise GpufluidError(f"the particles of views[{number}] start from it: remove these first")
-        self.name = next((name for name, thing in scene.names.items() if thing is self.thing), None)
+        self.name = name_of(scene, self.thing)
         said = scene.provenance.all_said(self.thing)
         self.said = {name: one for name, one in said.items() if not scene.is_held(self.thing, name)}
         super().undo(scene)
@@ -196,7 +195,7 @@ class Removal(Addition):
 class Naming:
     """Another name for what lies at `path`. before, after: None is no name."""
 
-    path: Path
+    path: ScenePath
     before: str | None
     after: str | None
     gone: Any = None  # what was called `after` until it was taken away, and is again when it comes back
@@ -221,7 +220,7 @@ class Duplication:
     other: what is not as that is, by fields. A value that follows keyframes or a formula does so in the copy.
     """
 
-    path: Path
+    path: ScenePath
     index: int
     name: str | None
     other: dict[str, Any]
@@ -243,7 +242,7 @@ class Duplication:
         _take(scene, self.path, self.index + 1)
 
 
-def _insert(scene: Scene, path: Path, index: int, thing: Any) -> None:
+def _insert(scene: Scene, path: ScenePath, index: int, thing: Any) -> None:
     """Let `thing` be the one at `index` of a list. Raises GpufluidError where it does not fit there."""
     things = value_at(scene, path)
     if isinstance(things, Sequence):
@@ -252,7 +251,7 @@ def _insert(scene: Scene, path: Path, index: int, thing: Any) -> None:
         things.insert(index, thing)
 
 
-def _take(scene: Scene, path: Path, index: int) -> None:
+def _take(scene: Scene, path: ScenePath, index: int) -> None:
     """Take away the one at `index` of a list."""
     things = value_at(scene, path)
     if isinstance(things, Sequence):
@@ -284,6 +283,11 @@ def _own(value: Any) -> Any:
         return value
     parts = {part.name: _own(getattr(value, part.name)) for part in dataclasses.fields(value)}
     return dataclasses.replace(value, **parts)
+
+
+def name_of(scene: Scene, thing: Any) -> str | None:
+    """What `thing` is called in a scene; None: nothing."""
+    return next((name for name, named in scene.names.items() if named is thing), None)
 
 
 def free_name(scene: Scene, name: str) -> str:
@@ -347,7 +351,7 @@ class History:
         self.saved = self.done[:]
         self._open = False
 
-    def change(self, scene: Scene, path: Path, value: Any, words: Any = None) -> None:
+    def change(self, scene: Scene, path: ScenePath, value: Any, words: Any = None) -> None:
         """Set what lies at `path`. Until `seal` further changes of it are one with this.
 
         words: what a description says of it where its value does not tell; that change stands by itself.
@@ -454,7 +458,7 @@ def blow(scene: Scene, history: History, gusts: float) -> str:
     gust = _short(speed * math.cos(a)), 0.0, _short(z)
     winds = (n for n, f in enumerate(fluid.forces) if isinstance(f, Wind) and f.center is None)
     number = next(winds, None)
-    forces: Path = ("fluids", 0, "forces")
+    forces: ScenePath = ("fluids", 0, "forces")
     if number is None:
         history.make(scene, Addition(forces, len(fluid.forces), Wind(gust)))
         return f"wind: {_speed(gust)}"

@@ -60,7 +60,7 @@ def _version(package: str) -> str:
         return "(no version)"
 
 
-def device_lines(trial: bool = False) -> Iterator[str]:
+def device_lines(trial: bool) -> Iterator[str]:
     """Yield what OpenGL offers and how it is used, line by line. trial: after a new trial.
 
     Raises GLUnavailableError without OpenGL, GpufluidError where a trial is asked for and cannot be kept.

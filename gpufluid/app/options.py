@@ -46,7 +46,7 @@ def _argument(parse: Callable[[str], T]) -> Callable[[str], T]:
     def checked(text: str) -> T:
         try:
             return parse(text)
-        except GpufluidError as error:
+        except ValueError as error:  # Python's own too, of more digits than it reads
             raise argparse.ArgumentTypeError(str(error)) from None
 
     return checked

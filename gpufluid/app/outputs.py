@@ -331,7 +331,7 @@ class Outputs:
 
     # -- opened --------------------------------------------------------------------------------------------
 
-    def write_still(self, shot: Shot, patience: float | None = None) -> Path | None:
+    def write_still(self, shot: Shot, patience: float | None) -> Path | None:
         """Write the last frame's picture, where one is asked for and written within `patience`."""
         if self.still is None:
             return None

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gpufluid.app.studio.fields import extent
-from gpufluid.common.vectors import Floats
+from gpufluid.common.vectors import Floats, Triple
 from gpufluid.description.mesh import Mesh
 from gpufluid.description.shapes import BOX, HALF_SPACE, ROUND, Analytic, Plane
-from gpufluid.description.sources import Array, Bezier, Line, Surface
+from gpufluid.description.sources import Array, Bezier, Image, Line, Surface
 from gpufluid.description.user_forces import Attractor, Turbulence, Vortex, Wind
 from gpufluid.description.view import Camera, SpotLight
 from gpufluid.engine.fluid import Fluid
@@ -54,6 +53,31 @@ def ray_through(camera: Camera, aspect: float, x: float, y: float) -> Ray:
     weights = np.array([1.0, x, y])
     direction = weights @ rays.direction
     return Ray(weights @ rays.origin, direction / np.linalg.norm(direction))
+
+
+def extent(shape: Any) -> tuple[Triple, Triple]:
+    """Where a shape has its middle, and half its size along x, y, z; metres, in its own space."""
+    if isinstance(shape, Analytic):
+        form = shape.form
+        core = np.array(form.core)
+        if form.kind == ROUND:
+            core = core[[0, 1, 0]]
+        if form.kind == HALF_SPACE:
+            core = core + 0.1
+        half = np.abs(form.place[:3, :3]) @ core + form.rounding
+        middle = form.place[:3, 3]
+    else:
+        if isinstance(shape, Mesh | Surface):
+            low, high = (shape.mesh if isinstance(shape, Surface) else shape).bounds
+        elif isinstance(shape, Image):
+            across = np.array([*shape.size, 0.02 * min(shape.size)])
+            low, high = np.array(shape.center) - 0.5 * across, np.array(shape.center) + 0.5 * across
+        elif isinstance(shape, Line | Bezier):
+            low, high = shape.path.min(0) - shape.radius, shape.path.max(0) + shape.radius
+        else:
+            return (0.0, 0.0, 0.0), (0.1, 0.1, 0.1)
+        middle, half = 0.5 * (np.asarray(low) + high), 0.5 * (np.asarray(high) - low)
+    return tuple(map(float, middle)), tuple(map(float, half))  # type: ignore[return-value]  # three each
 
 
 def place_of(thing: Any, fluid: Fluid) -> Floats:

@@ -210,16 +210,14 @@ def _play_in_window(
         player.play(frames)
 
 
-def studio(
-    scene: Callable[..., Any], *, name: str, size: tuple[int, int] = STUDIO_SIZE, watch: Path | None = None
-) -> None:
+def studio(scene: Callable[..., Any], *, name: str, size: tuple[int, int] | None, watch: Path | None) -> None:
     """Open the studio on a scene; as :func:`play`, but in a window only, with the panel beside the picture.
 
     Raises GLUnavailableError where no window opens, MissingDependencyError without imgui-bundle.
     """
     if not has_display():
         raise GLUnavailableError("the studio needs a display, and there is none here")
-    _play_in_window(scene, name, None, size, watch, studio=True)
+    _play_in_window(scene, name, None, size or STUDIO_SIZE, watch, studio=True)
 
 
 def _takes(make: Callable[..., Any], name: str) -> bool:

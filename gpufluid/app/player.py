@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import glfw
 
 from gpufluid.app.controls import KEYS, Controls
-from gpufluid.app.edits import Cells, History, Regrid, blow, strengthen
+from gpufluid.app.edits import History, Regrid, blow, strengthen
 from gpufluid.app.notice import Notice
 from gpufluid.app.recording import Recording
 from gpufluid.app.scene_maker import SceneMaker
@@ -23,7 +23,7 @@ from gpufluid.app.window_stage import BESIDE, WindowStage
 from gpufluid.common.errors import GpufluidError, MissingDependencyError, counted
 from gpufluid.common.files import readable
 from gpufluid.contract.backend import release
-from gpufluid.scene.scene import Scene
+from gpufluid.scene.scene import Cells, Scene
 
 if TYPE_CHECKING:
     from gpufluid.app.studio.studio import Studio

@@ -8,9 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gpufluid.app.edits import Cells
 from gpufluid.common.errors import GpufluidError, SceneError
-from gpufluid.scene.scene import Scene
+from gpufluid.scene.scene import Cells, Scene
 
 LOOK = 0.25  # seconds between looks at the files
 

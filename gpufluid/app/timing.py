@@ -25,7 +25,7 @@ from gpufluid.description.settings import Settings
 from gpufluid.description.shapes import Sphere
 from gpufluid.description.solvers import Jacobi, Multigrid
 from gpufluid.description.sources import Emitter
-from gpufluid.description.view import METHODS, Camera
+from gpufluid.description.view import Camera
 from gpufluid.engine.fluid import Fluid
 from gpufluid.numerics.solver import Solver
 from gpufluid.reference.numpy_backend import NumpyBackend
@@ -248,7 +248,7 @@ def measure_gl(
 
 
 def measure_picture(
-    ctx: moderngl.Context, case: Case, backend: str, samples: int, method: str = METHODS[0]
+    ctx: moderngl.Context, case: Case, backend: str, samples: int, method: str
 ) -> dict[str, float]:
     """Return the parts of a picture of the case with smoke all through its middle, and the whole; ms."""
     from gpufluid.render.frame import FrameRenderer

@@ -80,7 +80,7 @@ class WindowStage:
         finally:
             scene.camera = own
 
-    def present(self, picture: bool = True) -> None:
+    def present(self, picture: bool) -> None:
         """Put the picture, if asked for, and what is beside it into the window, whose frame stays in use."""
         screen, whole = self.window.ctx.screen, (0, 0, *self.size)
         screen.viewport = whole

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -31,22 +31,19 @@ from numpy.typing import NDArray
 from gpufluid.common.checks import finite_number, whole_triple
 from gpufluid.common.errors import GLUnavailableError, GpufluidError, ShapeWarning, counted
 from gpufluid.common.files import named_file, open_plain, whole_file
+from gpufluid.contract.backend import Releasable
 from gpufluid.description.boundaries import Boundaries
 from gpufluid.description.grid import FARTHEST, Grid
 from gpufluid.description.mesh import Mesh
 from gpufluid.description.obstacles import Obstacle
 from gpufluid.description.records import DTYPES, Json, Reader, Writer, index
 from gpufluid.description.settings import Settings
+from gpufluid.engine.stepper import Stepper
 from gpufluid.numerics.solver import Solver
-from gpufluid.numerics.still import State
 from gpufluid.numerics.travel import check_history
 
 if TYPE_CHECKING:
     import moderngl
-
-    from gpufluid.engine.fluid import Fluid
-
-    TakeOver = Callable[[Fluid, "Contents"], None]  # gives a fluid what was found in a file
 
 FORMAT = 1
 HEADER = "checkpoint.json"
@@ -89,29 +86,29 @@ class Taken:
 Kept = str | os.PathLike[str] | Taken  # a file, or what has not been written to one
 
 
-def take(fluid: Fluid, state: State, last_dt: float) -> Taken:
-    """Return the `state` of `fluid`, whose last step was of `last_dt` seconds.
+Loaded = TypeVar("Loaded", bound=Releasable)  # a fluid
 
-    Raises GpufluidError for what no file can hold.
-    """
-    write = Writer()
-    before, voxels = state.solids.history(list(fluid.obstacles))
+
+def take(stepper: Stepper) -> Taken:
+    """Return the last finished state of a fluid. Raises GpufluidError for what no file can hold."""
+    write, state, backend = Writer(), stepper.state, stepper.backend
+    before, voxels = state.solids.history(list(stepper.obstacles))
     header: dict[str, Json] = {
         "format": FORMAT,
         "engine": _engine(),
-        "backend": fluid.backend_name,
-        "grid": write(fluid.made, "Fluid.grid"),
-        "boundaries": write(fluid.boundaries, "Fluid.boundaries"),
-        "settings": write(fluid.settings, "Fluid.settings"),
+        "backend": backend.name,
+        "grid": write(backend.made, "Fluid.grid"),
+        "boundaries": write(stepper.boundaries, "Fluid.boundaries"),
+        "settings": write(stepper.settings, "Fluid.settings"),
         "numbers": {name: number.hex() for name, number in state.numbers().items()},
-        "last_dt": last_dt,
+        "last_dt": stepper.last_dt,
         "before": write(before, "Fluid.obstacles"),
         "voxels": write(voxels, "Fluid.obstacles"),
     }
-    if any(fluid.scrolled):
-        header["scrolled"] = list(fluid.scrolled)
+    if any(backend.scrolled):
+        header["scrolled"] = list(backend.scrolled)
     for name in ("emitters", "obstacles", "forces"):
-        header[name] = [write(thing, f"fluid.{name}[{n}]") for n, thing in enumerate(getattr(fluid, name))]
+        header[name] = [write(thing, f"fluid.{name}[{n}]") for n, thing in enumerate(getattr(stepper, name))]
     names = {}
     header["state"] = {}
     for name, store in state.stores().items():
@@ -129,22 +126,17 @@ def take(fluid: Fluid, state: State, last_dt: float) -> Taken:
 
 
 def load(
-    kind: type[Fluid],
+    make: Callable[..., Loaded],
     source: Kept,
     ctx: moderngl.Context | None,
     backend: str | None,
-    take_over: TakeOver,
-) -> Fluid:
-    """Return the fluid in `source`; see `Fluid.load`."""
+    take_over: Callable[[Loaded, Contents], None],
+) -> Loaded:
+    """Return the fluid in `source`, which `make` makes and `take_over` gives its state; see `Fluid.load`."""
     file, found = _named(source), _contents(source)
     try:
-        fluid = kind(
-            found.grid,
-            found.boundaries,
-            found.settings,
-            found.backend if backend is None else backend,
-            ctx,
-        )
+        ran_on = found.backend if backend is None else backend
+        fluid = make(found.grid, found.boundaries, found.settings, ran_on, ctx)
     except (GpufluidError, ImportError):
         raise
     except Exception as error:
@@ -163,11 +155,11 @@ def load(
     return fluid
 
 
-def restore(fluid: Fluid, source: Kept, take_over: TakeOver) -> None:
-    """Bring `fluid` to the state in `source`; see `Fluid.restore`."""
+def restore(stepper: Stepper, source: Kept, take_over: Callable[[Contents], None]) -> None:
+    """Let `take_over` give a fluid, stepped by `stepper`, the state in `source`; see `Fluid.restore`."""
     file, found = _named(source), _contents(source)
-    obstacles = list(fluid.obstacles)
-    check_grid(file, found.grid, fluid.made)
+    obstacles = list(stepper.obstacles)
+    check_grid(file, found.grid, stepper.backend.made)
     if len(found.before) != len(obstacles):
         raise GpufluidError(
             f"{file}: is of a fluid with {counted(len(found.before), 'obstacle')}, and this one has "
@@ -184,7 +176,7 @@ def restore(fluid: Fluid, source: Kept, take_over: TakeOver) -> None:
     if len(voxels) == len(obstacles):
         voxels = [(_own(v[0], o.shape), *v[1:]) for v, o in zip(voxels, obstacles, strict=True)]
     try:
-        take_over(fluid, replace(found, things={}, before=before, voxels=voxels))
+        take_over(replace(found, things={}, before=before, voxels=voxels))
     except GpufluidError as error:
         raise GpufluidError(f"{file}: cannot be loaded: {error}") from error
 
@@ -230,8 +222,8 @@ class Contents:
         shapes = {name: store.shape for name, store in solver.stores().items()}
         if strange := sorted(self.state.keys() - shapes.keys() - COMES):
             raise GpufluidError(f"it holds {', '.join(strange)}, which is nothing of a fluid")
-        if solver.numbers().keys() != self.numbers.keys():
-            raise GpufluidError(f"it holds the numbers {', '.join(sorted(self.numbers))}")
+        if wrong := solver.numbers().keys() ^ self.numbers.keys():
+            raise GpufluidError(f"its numbers lack or add {', '.join(sorted(wrong))}")
         check_history(self.before, self.voxels)
         cells = solver.scalars.shape
         shapes |= {"color": cells, "flame": (*cells[:3], 1)}
@@ -288,9 +280,10 @@ def _contents(source: Kept) -> Contents:
         if numbers["turn"] not in (0.0, 1.0):
             raise GpufluidError(f"turn must be 0 or 1, got {numbers['turn']}")
         if not numbers.get("shortest", 1.0) > 0.0:
-            raise GpufluidError("its shortest step must be > 0 s")
-        if any(number != number for number in numbers.values()):
-            raise GpufluidError("a number in it is NaN")
+            raise GpufluidError(f"its shortest step must be > 0 s, got {numbers['shortest']}")
+        for name, number in numbers.items():
+            if number != number:
+                raise GpufluidError(f"its number {name!r} is NaN")
         state = {name: arrays[index(n, len(arrays), "array")] for name, n in header["state"].items()}
     except (GpufluidError, MemoryError) as error:
         raise GpufluidError(f"{file}: cannot be loaded: {error}") from error
@@ -348,7 +341,7 @@ def _read(path: Path) -> tuple[dict[str, Json], list[NDArray[Any]]]:
                 raise GpufluidError(f"it describes an array {name!r} of {dtype!r}, which no checkpoint has")
             sizes = [isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in shape]
             if len(shape) > 4 or not all(sizes):
-                raise GpufluidError(f"it describes an array of the shape {shape}")
+                raise GpufluidError(f"it describes {name} as of the shape {shape}, which no checkpoint has")
             expected.append((f"{name}.npy", dtype, tuple(shape)))
         _check_state(header)
         if sorted(name for name, *_ in expected) != sorted(members):
@@ -357,13 +350,13 @@ def _read(path: Path) -> tuple[dict[str, Json], list[NDArray[Any]]]:
             size = prod(shape) * np.dtype(dtype).itemsize + len(npy_header(dtype, shape))
             if members[name].file_size != size:
                 raise GpufluidError(f"its part {name} has {members[name].file_size} bytes, not {size}")
-        return header, [_array(file.read(members[name]), dtype, shape) for name, dtype, shape in expected]
+        return header, [_array(file.read(members[part[0]]), *part) for part in expected]
 
 
-def _array(data: bytes, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
+def _array(data: bytes, name: str, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
     head = npy_header(dtype, shape)
     if not data.startswith(head):
-        raise GpufluidError("an array in it is not what it is described as")
+        raise GpufluidError(f"its part {name} is not what it is described as")
     return np.frombuffer(data, dtype, offset=len(head)).reshape(shape)
 
 

@@ -50,14 +50,6 @@ class Field(Handle, ABC):
     def read(self) -> FloatArray:
         """Return a float32 copy, [z, y, x(, c)] as in `shape`; waits for the GPU."""
 
-    def _checked(self, values: ArrayLike) -> FloatArray:
-        """What is to be written, read before this fluid is at work: it may be another one's field."""
-        return checked_array(values, self.shape, self.name)
-
-    def _share_of_fluid(self) -> FloatArray:
-        """1 in fluid, 0 in the solids where the obstacles are now, [nz, ny, nx]."""
-        return 1.0 - first_channel(self._stepper.seen().solids.solid, self.shape[:3])
-
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError(f"{self.name} is read back from where it is kept, which makes a copy")
@@ -94,6 +86,14 @@ class StoredField(Field):
     @abstractmethod
     def of(self, stored: FloatArray) -> FloatArray:
         """This field, as `read` gives it, of `stored` [z, y, x, c], what is read from its store."""
+
+    def _checked(self, values: ArrayLike) -> FloatArray:
+        """What is to be written, read before this fluid is at work: it may be another one's field."""
+        return checked_array(values, self.shape, self.name)
+
+    def _share_of_fluid(self) -> FloatArray:
+        """1 in fluid, 0 in the solids where the obstacles are now, [nz, ny, nx]."""
+        return 1.0 - first_channel(self._stepper.seen().solids.solid, self.shape[:3])
 
 
 class ScalarField(StoredField):

@@ -112,7 +112,7 @@ class Fluid(Handle):
         self._stepper = stepper = Stepper(self._solver, self.emitters, self.obstacles, self.forces)
         self._derived = derived = Derived(stepper)
         self._probes = Probes(self._backend)
-        self._box = MovingBox(stepper, self.obstacles)
+        self._box = MovingBox(stepper)
         self._saved = Saved(self._backend)
         self.velocity = VelocityField(stepper)
         self.density = ScalarField(stepper, "density", lambda state: state.scalars, 0)
@@ -467,7 +467,7 @@ class Fluid(Handle):
         """
         for thing in (*self.emitters, *self.obstacles, *self.forces):
             thing.check()
-        return take(self, self._stepper.state, self._stepper.last_dt)
+        return take(self._stepper)
 
     @classmethod
     def load(
@@ -495,7 +495,7 @@ class Fluid(Handle):
         fluid's own: a program that has made them again continues, bit for bit if they are the same. Colour
         and flames that are not in the file become 0. Raises GpufluidError as `load` does.
         """
-        restore(self, path, type(self)._take_over)
+        restore(self._stepper, path, self._take_over)
 
     @at_work_as("Fluid.load")
     def _take_over(self, found: Contents) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from gpufluid.common.checks import whole_triple
 from gpufluid.common.errors import GpufluidError
 from gpufluid.common.vectors import Triple
 from gpufluid.description.boundaries import Boundaries, Wall
 from gpufluid.description.grid import AXES, FARTHEST, Grid
-from gpufluid.description.obstacles import Obstacle
 from gpufluid.engine.stepper import Stepper
 
 Middle = tuple[float | None, float | None, float | None]
@@ -21,8 +20,8 @@ Cells = tuple[int, int, int]
 class MovingBox:
     """The box of a fluid, which is moved over what is in it, between steps."""
 
-    def __init__(self, stepper: Stepper, obstacles: Iterable[Obstacle]) -> None:
-        self._stepper, self._obstacles = stepper, obstacles
+    def __init__(self, stepper: Stepper) -> None:
+        self._stepper = stepper
         self._middle = NOWHERE  # where it would be, if it followed a point not by whole cells
 
     @property
@@ -63,7 +62,7 @@ class MovingBox:
         whole_triple((i, j, k), "cells, with those that the box has gone already,", FARTHEST)
         if any(shift):  # following a point that hardly moves leaves a step under way
             stepper.finish()
-            stepper.solver.scroll(shift, list(self._obstacles))
+            stepper.solver.scroll(shift, list(stepper.obstacles))
 
 
 def axes_to_follow(axes: str | None, boundaries: Boundaries, dimensions: int) -> list[int]:

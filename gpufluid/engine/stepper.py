@@ -51,7 +51,7 @@ class Stepper:
         self.last_dt = 1.0
         self.released = False
         self.slices: Slices | None = None
-        self._emitters, self._obstacles, self._forces = emitters, obstacles, forces
+        self.emitters, self.obstacles, self.forces = emitters, obstacles, forces
         self._still: Still | None = None
         self._within = ""  # what is at work that a caller's own solver or force may be called from
 
@@ -78,7 +78,7 @@ class Stepper:
 
     def checked_obstacles(self) -> list[Obstacle]:
         """The obstacles as they are. Raises GpufluidError for one that no solid can be."""
-        obstacles = list(self._obstacles)
+        obstacles = list(self.obstacles)
         for obstacle in obstacles:
             obstacle.check()
         return obstacles
@@ -134,7 +134,7 @@ class Stepper:
     def step(self, dt: float) -> None:
         """Advance by `dt` > 0 seconds at once; no step is under way."""
         with self._all_or_nothing():
-            self.solver.step(dt, list(self._emitters), list(self._obstacles), list(self._forces))
+            self.solver.step(dt, list(self.emitters), list(self.obstacles), list(self.forces))
         self.last_dt = dt
 
     def project(self) -> None:
@@ -163,7 +163,7 @@ class Stepper:
     def _calls_out(self) -> bool:
         """Whether a step calls what the program has written itself."""
         own_solver = not isinstance(self.solver.settings.pressure, SOLVERS)
-        functions = self.backend.name == "numpy" and any(isinstance(f, ForceExpression) for f in self._forces)
+        functions = self.backend.name == "numpy" and any(isinstance(f, ForceExpression) for f in self.forces)
         return own_solver or functions
 
     def _take_still(self) -> Still:
@@ -175,7 +175,7 @@ class Stepper:
 
     def reset(self) -> None:
         """Go back to rest, clean air and time 0; no step is under way."""
-        self.solver.reset(list(self._obstacles))
+        self.solver.reset(list(self.obstacles))
         self.last_dt = 1.0
 
     def make_slices(self) -> Slices:
@@ -186,9 +186,9 @@ class Stepper:
 
     def begin(self, dt: float) -> None:
         """Take up a step, and a still of the fluid for all who look at it meanwhile."""
-        solver, obstacles = self.solver, list(self._obstacles)  # where these are is asked before any pass
+        solver, obstacles = self.solver, list(self.obstacles)  # where these are is asked before any pass
         as_now = solver.copies.take
-        emitters, forces = [as_now(e) for e in self._emitters], [as_now(f) for f in self._forces]
+        emitters, forces = [as_now(e) for e in self.emitters], [as_now(f) for f in self.forces]
 
         def work() -> None:
             solver.step(dt, emitters, obstacles, forces)

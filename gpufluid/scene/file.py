@@ -1,7 +1,7 @@
 """Scenes in TOML: read, and built.
 
 A description is checked in two stages, both before anything is computed: msgspec holds it to the tables of
-`scene_schema`; then the engine's own classes check the values. A number may be followed over time:
+`gpufluid.scene.schema`; then the engine's own classes check the values. A number may be followed over time:
 ``{ keys = [[0, 1], [2, 5]] }`` or ``{ formula = "1 + sin(t)" }``.
 """
 

@@ -41,8 +41,9 @@ class Provenance:
 
     file: None where it was read from none. update: that of the scene that does what a description says; None:
     nothing changes with time. places: parts of a description, with where they are in it. grids: of its boxes,
-    in their order. told: what that said when it was read or written last, as `scene_saving` has it. follow:
-    lets a field, given by its name, of another thing change with time as that of a thing does.
+    in their order. told: what that said when it was read or written last, as `gpufluid.scene.saving`
+    has it. follow: lets a field, given by its name, of another thing change with time as that of a thing
+    does.
     """
 
     def __init__(self) -> None:

@@ -36,8 +36,9 @@ from gpufluid.scene.schema import (
 from gpufluid.scene.text import THING, OddTextError, bare, changed, written
 
 FROM_FILES = Mesh, Surface, Image, Plate  # what a description has but from files
-# of a scene, in this order
-LOOKS = ("camera", "light", "smoke", "fire", "picture", "hand", "views", "lights")
+# tables, and lists of tables, by which a scene is seen, in this order
+SEEN_BY = "camera", "light", "smoke", "fire", "picture", "hand"
+LOOKS = *SEEN_BY, "views", "lights"
 
 
 def save_description(
@@ -188,7 +189,7 @@ def _values(scene: Scene, every: bool, cells_as_read: Container[int]) -> dict[st
     out |= {name: value for name, usual in plain.items() if (value := getattr(scene, name)) != usual or every}
     out |= {name: value for name in ("frames", "floor") if (value := getattr(scene, name)) is not None}
     out["boxes"] = [writer.container(fluid, n, n in cells_as_read) for n, fluid in enumerate(scene.fluids)]
-    for name in LOOKS[:-2]:
+    for name in SEEN_BY:
         thing = getattr(scene, name)
         if thing is not None:
             out[name] = writer.camera() if name == "camera" else writer.table(thing)

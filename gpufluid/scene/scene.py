@@ -154,6 +154,8 @@ class Scene:
             raise GpufluidError(f"Scene.update must be a function (scene, time) or None, got {self.update!r}")
         if self.story is not None and not isinstance(self.story, Iterator):
             raise GpufluidError(f"Scene.story must be a generator or None, got {self.story!r}")
+        if not isinstance(self.names, dict):
+            raise GpufluidError(f"Scene.names must be a dict of parts by their names, got {self.names!r}")
         if not isinstance(self.title, str):
             raise GpufluidError(f"Scene.title must be text, got {self.title!r}")
         self._check_views()
@@ -192,14 +194,16 @@ class Scene:
         description runs nothing.
         """
         several(changes, "Scene.load changes")
+        for number, change in enumerate(changes):
+            if not isinstance(change, str):
+                told = "text, as in 'settings.viscosity=0.001'"
+                raise GpufluidError(f"Scene.load changes[{number}] must be {told}, got {change!r}")
         _check_cells(cells)
         if scene_suffix(path) == ".toml":
             from gpufluid.scene.file import load_description as read
         else:
             from gpufluid.scene.script import load_script as read
-        scene = read(Path(path), ctx, changes, cells, backend)
-        scene.provenance.file = Path(path)
-        return scene
+        return read(Path(path), ctx, changes, cells, backend)
 
     @property
     def fluids(self) -> tuple[Fluid, ...]:
@@ -295,13 +299,15 @@ class Scene:
 
         The scene must not have been played yet: the story and `update` run up to that time without a step of
         the fluids, and then these take their states. What a story decides by reading a fluid may come out
-        differently. Raises GpufluidError as `Fluid.restore` does, and for a scene that ends before. A scene
-        of other cells than were saved, as a file with `gpu_cells` has on another machine, is to be loaded
-        with those: `Scene.load(..., cells=...)`.
+        differently. Raises GpufluidError as `Fluid.restore` does, for a scene that was played, and for one
+        that ends before. A scene of other cells than were saved, as a file with `gpu_cells` has on another
+        machine, is to be loaded with those: `Scene.load(..., cells=...)`.
         """
         if len(paths) != len(self.fluids):
             files = counted(len(self.fluids), "file")
             raise GpufluidError(f"Scene.resume needs {files}, one for each fluid, got {len(paths)}")
+        if self.frame:
+            raise GpufluidError(f"Scene.resume needs a scene not played yet, this has had frame {self.frame}")
         starts = [saved_start(path) for path in paths]
         for fluid, path, (grid, _) in zip(self.fluids, paths, starts, strict=True):
             check_grid(path, grid, fluid.made)  # while this scene is as it was
@@ -444,9 +450,12 @@ class Scene:
         """Add smoke, heat or motion in `shape` once, in the next frame: a line, a curve, a drop of ink.
 
         density, color: added there altogether, not per second. temperature, velocity: set there. falloff:
-        metres outside the shape over which it fades; None: one cell. Raises GpufluidError naming the value.
+        metres outside the shape over which it fades; None: one cell. fluid: of this scene; None: the first.
+        Raises GpufluidError naming the value.
         """
         target = self.fluid if fluid is None else fluid
+        if target not in self.fluids:
+            raise GpufluidError(f"fluid must be one of Scene.fluids, got {fluid!r}")
         rate = 1.0 / self.dt if self.dt else 0.0
         dye = None if color is None else tuple(rate * c for c in radiance(color, "color"))
         smoke = rate * finite_number(density, "density", low=0.0)
@@ -460,7 +469,9 @@ class Scene:
         lies in, else on the first. Raises GpufluidError for places that are not finite and a hand that cannot
         be.
         """
-        hand = hand or self.hand or Hand()
+        hand = self.hand or Hand() if hand is None else hand
+        if not isinstance(hand, Hand):
+            raise GpufluidError(f"hand must be a gf.Hand or None, got {hand!r}")
         hand.check()
         start, end = finite_triple(start, "start"), finite_triple(end, "end")
         inside = (f for f in self.fluids if all(map(_between, f.grid.origin, end, f.grid.upper)))
@@ -551,7 +562,7 @@ def direction_of_view(flat: bool) -> tuple[float, float]:
     return (0.0, 0.0) if flat else (AZIMUTH, ELEVATION)
 
 
-def check_name(name: str, taken: Iterable[str] = ()) -> None:
+def check_name(name: str, taken: Iterable[str]) -> None:
     """Raise GpufluidError where no part of a scene can be called `name`, or one is already.
 
     It is looked up by it in `Scene.names`, and in ``--set emitters.source.density=4``, where what has no name

@@ -35,7 +35,7 @@ def load_script(
     make = scene_function(path)
     known = inspect.signature(make).parameters
     given: dict[str, Any] = {"ctx": ctx, "backend": backend}
-    if cells is not None:
+    if cells:
         if not isinstance(cells[0], Integral):
             raise SceneError(f"{path}: a script chooses the cells of its further boxes itself")
         given["cells"] = cells
@@ -57,7 +57,9 @@ def load_script(
     except TypeError as error:
         raise SceneError(f"{path}: its function scene is {error}; give it a default, or set it") from None
     with told_of(path, partial(script_line, path)):
-        return scene_of(make(**given), str(path))
+        scene = scene_of(make(**given), str(path))
+    scene.provenance.file = path
+    return scene
 
 
 def scene_function(path: Path) -> Callable[..., Any]:
@@ -67,7 +69,7 @@ def scene_function(path: Path) -> Callable[..., Any]:
     except OSError as error:  # a folder that is closed, a name that is too long
         raise SceneError(f"{path}: cannot be read: {error.strerror or error}") from None
     if not there:
-        raise SceneError(f"{path}: there is no such file")
+        raise SceneError(f"{path}: {'is a folder' if path.is_dir() else 'there is no such file'}")
     name = f"gpufluid_scene_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
@@ -142,4 +144,4 @@ def _value(text: str) -> Any:
     try:
         return ast.literal_eval(text)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return {"true": True, "false": False}.get(text.strip(), text)  # the word false would count as true
+        return {"true": True, "false": False}.get(text, text)  # the word false would count as true

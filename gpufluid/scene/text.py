@@ -169,7 +169,7 @@ class _Editor:
                 usual = inner.get("all", {"kind": "wall"})
                 inner = {side: inner.get(side, usual) for side in after}
             self.table(_Table(of.at[name], said), before, after, inner)
-        elif before and _both_tables(before, after) and len(said) == len(after):
+        elif before and _both_of(dict, before, after) and len(said) == len(after):
             for n, each in enumerate(after):
                 self.table(_Table(of.at[name][n], said[n]), before[n], each, brief[name][n])
         else:
@@ -182,7 +182,7 @@ class _Editor:
         said: Any = plain.get(name)
         if name not in plain:
             self._add(of, name, value)
-        elif isinstance(old, self.kit.items.Array) and _alike(said, value):
+        elif isinstance(old, self.kit.items.Array) and _both_of(int | float, said, value):
             for n, number in enumerate(value):
                 if said[n] != number:
                     said[n] = _like(said[n], number)
@@ -336,20 +336,14 @@ def bare(part: Any) -> Any:
     return [bare(value) for value in part] if isinstance(part, list) else part
 
 
-def _alike(one: Any, other: Any) -> bool:
-    """Whether both are lists of as many numbers."""
-    both = isinstance(one, list) and isinstance(other, list) and len(one) == len(other)
-    return both and all(isinstance(number, int | float) for number in (*one, *other))
-
-
 def _same_kind(one: Plain, other: Plain) -> bool:
     return bool(one.get("kind") == other.get("kind"))
 
 
-def _both_tables(one: Any, other: Any) -> bool:
-    """Whether both are lists of as many tables, such as the sources of particles."""
+def _both_of(kind: Any, one: Any, other: Any) -> bool:
+    """Whether both are lists of as many of a `kind`: numbers, or tables, such as the sources of particles."""
     both = isinstance(one, list) and isinstance(other, list) and len(one) == len(other)
-    return both and all(isinstance(table, dict) for table in (*one, *other))
+    return both and all(isinstance(part, kind) for part in (*one, *other))
 
 
 def _like(old: Any, new: Any) -> Any:

@@ -11,9 +11,10 @@ from gpufluid.app.edits import (
     Duplication,
     Edit,
     Naming,
-    Path,
     Removal,
+    ScenePath,
     free_name,
+    name_of,
     value_at,
 )
 from gpufluid.app.studio.new import beside
@@ -35,7 +36,7 @@ class Editor:
     def __init__(self, player: Player) -> None:
         self.player = player
         self.box = 0
-        self._path: Path | None = None
+        self._path: ScenePath | None = None
         self._chosen: tuple[Any, Scene, int] | None = None  # what lay there, in which scene, among how many
 
     @property
@@ -50,7 +51,7 @@ class Editor:
         return self.scene.fluids[self.box]
 
     @property
-    def selected(self) -> Path | None:
+    def selected(self) -> ScenePath | None:
         """Where the chosen object lies now: others may have come or gone before it."""
         if self._path is None or self._chosen is None:
             return None
@@ -60,17 +61,18 @@ class Editor:
             here, count = None, 0
         thing, scene, among = self._chosen
         if here is not thing:
-            known = ((path, each) for path, each, _ in (*self.objects(), *self.views()))
+            known = [(path, each) for path, each, _ in self.objects()]
+            known += [(("views", i), shown) for i, shown in enumerate(self.scene.views)]
             path = next((path for path, each in known if each is thing), None)
             anew = self.scene is not scene or count == among  # built anew, or changed to another
             self.select(path or (self._path if here is not None and anew else None))
         return self._path
 
-    def fluid_at(self, path: Path) -> Fluid:
+    def fluid_at(self, path: ScenePath) -> Fluid:
         """The one in which the object at `path` is; lights and views are of several, and it is the first."""
         return self.scene.fluids[int(path[1])] if path[0] == "fluids" else self.scene.fluid
 
-    def select(self, path: Path | None) -> None:
+    def select(self, path: ScenePath | None) -> None:
         """Show the fields of what lies at `path`, and choose its box."""
         self._path, self._chosen = path, None
         if path is not None:
@@ -79,7 +81,7 @@ class Editor:
                 assert isinstance(path[1], int)
                 self.box = path[1]
 
-    def objects(self) -> Iterator[tuple[Path, Any, Fluid]]:
+    def objects(self) -> Iterator[tuple[ScenePath, Any, Fluid]]:
         """Every emitter, obstacle, force and light: its path, itself, and the fluid it is in."""
         for n, fluid in enumerate(self.scene.fluids):
             for name in LISTS:
@@ -88,16 +90,11 @@ class Editor:
         for i, light in enumerate(self.scene.lights):
             yield ("lights", i), light, self.scene.fluid
 
-    def views(self) -> Iterator[tuple[Path, Any, Fluid]]:
-        """Every view in the same way; it may be in several boxes, so the fluid is the first."""
-        for i, shown in enumerate(self.scene.views):
-            yield ("views", i), shown, self.scene.fluid
-
     def say(self, text: str) -> None:
         """Tell the user."""
         self.player.say(text)
 
-    def change(self, path: Path, value: Any, words: Any = None) -> bool:
+    def change(self, path: ScenePath, value: Any, words: Any = None) -> bool:
         """Change what lies at `path`; whether that could be. words: see `Change`."""
         return self._could(lambda: self.player.history.change(self.scene, path, value, words))
 
@@ -114,7 +111,7 @@ class Editor:
             return False
         return True
 
-    def add(self, path: Path, thing: Any, told: dict[str, Any] | None = None) -> bool:
+    def add(self, path: ScenePath, thing: Any, told: dict[str, Any] | None = None) -> bool:
         """Add `thing` to the list at `path`, and select it; whether that could be. told: see `Addition`."""
         index = len(value_at(self.scene, path))
         added = self.make(Addition(path, index, thing, told or {}))
@@ -127,7 +124,7 @@ class Editor:
         if self.selected is not None:
             self.remove_at(self.selected)
 
-    def remove_at(self, at: Path) -> None:
+    def remove_at(self, at: ScenePath) -> None:
         """Take away what lies at this place of a list."""
         *path, index = at
         assert isinstance(index, int)
@@ -150,10 +147,9 @@ class Editor:
         if self.make(Duplication(tuple(path), index, called, other)):
             self.select((*path, index + 1))
 
-    def name_at(self, path: Path) -> str | None:
+    def name_at(self, path: ScenePath) -> str | None:
         """What the object at `path` is called; None: nothing."""
-        thing = value_at(self.scene, path)
-        return next((name for name, named in self.scene.names.items() if named is thing), None)
+        return name_of(self.scene, value_at(self.scene, path))
 
     def may_rename(self) -> bool:
         """Whether parts of the scene can have other names than they have."""
@@ -164,7 +160,7 @@ class Editor:
             return False
         return True
 
-    def rename(self, path: Path, name: str) -> bool:
+    def rename(self, path: ScenePath, name: str) -> bool:
         """Call what lies at `path` otherwise; whether it is called so now."""
         before, name = self.name_at(path), name.strip()
         return name == before or self.make(Naming(path, before, name))

@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gpufluid
+from gpufluid.app.pick import extent
 from gpufluid.common.vectors import Triple
-from gpufluid.description import flow_views, settings, shapes, sources, view
+from gpufluid.description import flow_views, settings, shapes, view
 from gpufluid.description.combustion import Combustion
 from gpufluid.description.grid import AXES
-from gpufluid.description.mesh import Mesh
 from gpufluid.description.shapes import rotation_matrix
 from gpufluid.render.views.quantities import QUANTITIES
-from gpufluid.scene.schema import VIEW_KINDS
+from gpufluid.scene.schema import FORM_KINDS, VIEW_KINDS
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ HIDDEN = (
 )
 # What can be set and is no field, behind which field it is shown.
 SET_TOO: dict[str, tuple[str, Any]] = {"Camera.target": ("eye", Triple)}
-FORMS: tuple[type, ...] = (shapes.Sphere, shapes.Box, shapes.Cylinder, shapes.Capsule, shapes.Plane)
+FORMS = tuple(FORM_KINDS.values())
 
 
 @dataclass(frozen=True)
@@ -413,31 +413,6 @@ def other_form(shape: Any, kind: type) -> Any:
         shapes.Plane: lambda: shapes.Plane(center),
     }
     return makers[kind]()
-
-
-def extent(shape: Any) -> tuple[Triple, Triple]:
-    """Where a shape has its middle, and half its size along x, y, z; metres, in its own space."""
-    if isinstance(shape, shapes.Analytic):
-        form = shape.form
-        core = np.array(form.core)
-        if form.kind == shapes.ROUND:
-            core = core[[0, 1, 0]]
-        if form.kind == shapes.HALF_SPACE:
-            core = core + 0.1
-        half = np.abs(form.place[:3, :3]) @ (core + 0.0) + form.rounding
-        middle = form.place[:3, 3]
-    else:
-        if isinstance(shape, Mesh | sources.Surface):
-            low, high = (shape.mesh if isinstance(shape, sources.Surface) else shape).bounds
-        elif isinstance(shape, sources.Image):
-            across = np.array([*shape.size, 0.02 * min(shape.size)])
-            low, high = np.array(shape.center) - 0.5 * across, np.array(shape.center) + 0.5 * across
-        elif isinstance(shape, sources.Line | sources.Bezier):
-            low, high = shape.path.min(0) - shape.radius, shape.path.max(0) + shape.radius
-        else:
-            return (0.0, 0.0, 0.0), (0.1, 0.1, 0.1)
-        middle, half = 0.5 * (np.asarray(low) + high), 0.5 * (np.asarray(high) - low)
-    return tuple(map(float, middle)), tuple(map(float, half))  # type: ignore[return-value]  # three each
 
 
 def turn_to_degrees(rotation: Any) -> Triple:

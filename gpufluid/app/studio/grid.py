@@ -7,8 +7,7 @@ from pathlib import Path
 from gpufluid.common.errors import GpufluidError
 from gpufluid.description.grid import Grid
 from gpufluid.scene.file import of_other_cells
-
-Cells = tuple[int, int, int]
+from gpufluid.scene.scene import Cells
 
 
 def size_of(grid: Grid) -> str:

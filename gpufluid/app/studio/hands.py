@@ -8,7 +8,7 @@ import glfw
 import numpy as np
 
 from gpufluid.app import pick
-from gpufluid.app.edits import Path, value_at
+from gpufluid.app.edits import ScenePath, value_at
 from gpufluid.app.hands import Brush, forward_of
 from gpufluid.app.studio.editor import Editor
 from gpufluid.app.studio.fields import Range, meaning
@@ -77,7 +77,7 @@ class Tools(Section):
         editor.select(None if found is None else found[0])
         return None if found is None else Move(editor, found[0], ray.at(found[1]))
 
-    def nearest(self, ray: pick.Ray) -> tuple[Path, float] | None:
+    def nearest(self, ray: pick.Ray) -> tuple[ScenePath, float] | None:
         """The object that `ray` meets first, and how far along."""
         found = [
             (distance, path)
@@ -94,7 +94,7 @@ class Move:
     """A drag that moves an object: in the plane through where it was grabbed, facing the viewer; with shift
     nearer and away. In 2D it stays in the slice."""
 
-    def __init__(self, editor: Editor, path: Path, point: Floats) -> None:
+    def __init__(self, editor: Editor, path: ScenePath, point: Floats) -> None:
         self.editor, self.path, self.point = editor, path, point
 
     def move(self, x: float, y: float, dx: float, dy: float) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
-from gpufluid.app.edits import Path, value_at
+from gpufluid.app.edits import ScenePath, value_at
 from gpufluid.app.studio.editor import Editor
 from gpufluid.app.studio.fields import items_of_object
 from gpufluid.app.studio.file_field import FileField, found
@@ -47,7 +47,7 @@ class Objects(Section):
         self.files = files
         self.form = FileForm(self, rows)
         self._shown: dict[str, FileField] = {}  # of the chosen object, by the kind of file
-        self._listed: Path | None = None  # what the list was scrolled to
+        self._listed: ScenePath | None = None  # what the list was scrolled to
 
     def draw(self) -> None:
         """The list, its buttons, and the fields of what is chosen."""
@@ -66,9 +66,8 @@ class Objects(Section):
         if path is not None and path[0] != "views":
             imgui.push_id(str(path))
             thing = value_at(editor.scene, path)
-            fluid = editor.scene.fluids[int(path[1])] if path[0] == "fluids" else editor.fluid
             self._file(path, thing)
-            self.rows.fields(path, thing, items_of_object(thing, middle(fluid.grid)))
+            self.rows.fields(path, thing, items_of_object(thing, middle(editor.fluid_at(path).grid)))
             imgui.pop_id()
 
     def release(self) -> None:
@@ -129,10 +128,10 @@ class Objects(Section):
                 f"there are already {view.MOST_LIGHTS} lights beside the sun, and no more are possible"
             )
             return
-        path: Path = ("lights",) if group == "lights" else ("fluids", editor.box, group)
+        path: ScenePath = ("lights",) if group == "lights" else ("fluids", editor.box, group)
         editor.add(path, *new_object(group, name, editor.fluid.grid))
 
-    def add_file(self, group: str, kind: str, file: FilePath) -> str:
+    def add_file(self, group: str, kind: str, file: Path) -> str:
         """Add an object of `group` made of a file of a `kind` in FILES; why it cannot be, or ""."""
         editor = self.editor
         try:
@@ -146,7 +145,7 @@ class Objects(Section):
         self.files.doubt(file, bool(words), warned)
         return ""
 
-    def _file(self, path: Path, thing: Any) -> None:
+    def _file(self, path: ScenePath, thing: Any) -> None:
         """A row for the file that the shape of an object comes from, or the values of a force, if they do."""
         part = "values" if isinstance(thing, ForceField) else "shape"
         words = self.files.words_of(thing, part) if hasattr(thing, part) else {}
@@ -209,7 +208,7 @@ class FileForm:
         """Whether a file of that `kind` is asked for."""
         return self.asked is not None and self.asked[0] == kind
 
-    def take(self, file: FilePath) -> str:
+    def take(self, file: Path) -> str:
         """Add an object with the shape in `file`, of what is asked for; why that cannot be, or ""."""
         assert self.asked is not None
         kind, group = self.asked

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gpufluid.app.edits import Path, value_at
+from gpufluid.app.edits import ScenePath, value_at
 from gpufluid.app.studio.editor import Editor
 from gpufluid.app.studio.fields import (
     FORMS,
@@ -37,9 +37,9 @@ class Rows:
     def __init__(self, ui: Ui, editor: Editor) -> None:
         self.ui, self.editor = ui, editor
         self.naming = NameField(editor)
-        self._unfolded: set[Path] = set()
-        self._unfolding: Path | None = None  # in the next frame
-        self._shown: Path | None = None  # of what was chosen, the last that was scrolled to
+        self._unfolded: set[ScenePath] = set()
+        self._unfolding: ScenePath | None = None  # in the next frame
+        self._shown: ScenePath | None = None  # of what was chosen, the last that was scrolled to
 
     def begin(self, label: str, inset: float = 0.0, meaning: str = "") -> None:
         """The name of a row; what follows fills the rest. inset: from the edge of the window to the rows."""
@@ -97,7 +97,7 @@ class Rows:
                     editor.box = n
             imgui.end_combo()
 
-    def unfolds(self, path: Path, name: str, where: str = "", chosen: bool = False) -> bool:
+    def unfolds(self, path: ScenePath, name: str, where: str = "", chosen: bool = False) -> bool:
         """A row for the name of what lies at `path`, under which more may be; whether that is shown.
 
         The name unfolds it, and the arrow before it folds it too: the second press of a double click finds
@@ -129,7 +129,7 @@ class Rows:
         (self._unfolded.add if unfolded else self._unfolded.discard)(path)
         return unfolded
 
-    def fields(self, path: Path, thing: Any, items: tuple[Item, ...] | None = None) -> None:
+    def fields(self, path: ScenePath, thing: Any, items: tuple[Item, ...] | None = None) -> None:
         """A row for every field of a dataclass object, or for those of `items`."""
         kind: Any = type(thing)
         for item in items_of(kind) if items is None else items:
@@ -175,13 +175,17 @@ class NameField:
 
     def __init__(self, editor: Editor) -> None:
         self.editor = editor
-        self.path: Path | None = None  # whose name it is, while it is open
+        self.path: ScenePath | None = None  # whose name it is, while it is open
         self._text = ""
-        self._pressed: tuple[Path, float, int] = ((), 0.0, 0)  # which name last, when, and in which frame
+        self._pressed: tuple[ScenePath, float, int] = (
+            (),
+            0.0,
+            0,
+        )  # which name last, when, and in which frame
         self.unseen = False
         self._drawn = False  # in this frame
 
-    def open(self, path: Path | None) -> None:
+    def open(self, path: ScenePath | None) -> None:
         """Ask for another name of what lies at `path`; None: of nothing."""
         if path is not None and self.editor.may_rename():
             self.path, self._drawn, self.unseen = path, True, True
@@ -197,7 +201,7 @@ class NameField:
             self.close()
         self._drawn = False
 
-    def draw(self, path: Path, label: str) -> bool:
+    def draw(self, path: ScenePath, label: str) -> bool:
         """In the place of `label`, if it is open for what lies at `path`; whether it is."""
         if path != self.path:
             return False
@@ -223,7 +227,7 @@ class NameField:
             self.close()
         return True
 
-    def asked(self, path: Path) -> None:
+    def asked(self, path: ScenePath) -> None:
         """Open it where what was drawn last, the name of what lies at `path`, is double-clicked."""
         if imgui.is_item_clicked():
             pressed, (last, when, frame) = imgui.get_time(), self._pressed

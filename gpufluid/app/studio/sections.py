@@ -6,12 +6,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gpufluid.app.edits import Addition, Path
+from gpufluid.app.edits import Addition, ScenePath
 from gpufluid.app.studio.editor import Editor
 from gpufluid.app.studio.fields import RANGES, Item, Range, items_of, items_of_view, meaning
 from gpufluid.app.studio.file_field import FileField, found
@@ -136,7 +136,7 @@ class Picture(Section):
             if name:
                 self.use_plate(found(name, self.files.folder))
 
-    def use_plate(self, file: FilePath) -> str:
+    def use_plate(self, file: Path) -> str:
         """Put the photograph in `file` behind everything; why that cannot be, or ""."""
         self._plate.wrong, self._plate_of = "", None
         try:
@@ -209,7 +209,7 @@ class Views(Section):
     def _view(self, number: int, shown: FlowView) -> None:
         """The fields of a view of the scene."""
         scene, editor = self.editor.scene, self.editor
-        path: Path = ("views", number)
+        path: ScenePath = ("views", number)
         boxes = scene.box_names
         if len(boxes) > 1:
             self.rows.begin("box")
@@ -237,7 +237,7 @@ class Views(Section):
         """Show a view of VIEW_KINDS in the chosen box; where that cannot be, say why."""
         scene, editor = self.editor.scene, self.editor
         shown = view_for(kind, editor.fluid, scene.box_names[editor.box] if scene.others else None)
-        path: Path = ("views",)
+        path: ScenePath = ("views",)
         editor.make(Addition(path, len(scene.views), shown))
 
     def hide_failing(self) -> bool:

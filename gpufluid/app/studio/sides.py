@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from gpufluid.app.edits import Path
+from gpufluid.app.edits import ScenePath
 from gpufluid.app.studio.fields import Item, items_of
 from gpufluid.app.studio.rows import Section
 from gpufluid.app.studio.ui import imgui
@@ -33,7 +33,7 @@ class Sides(Section):
             imgui.pop_id()
             imgui.unindent()
 
-    def _field(self, path: Path, side: Side, item: Item, axis: int) -> None:
+    def _field(self, path: ScenePath, side: Side, item: Item, axis: int) -> None:
         """A row for a field of a `side` across `axis`; of a velocity, for the numbers that can be other than
         0: a wall moves along its own plane, and in 2D nothing along z."""
         dimensions = self.editor.fluid.grid.dimensions

@@ -216,7 +216,7 @@ class Studio:
         imgui.end_child()
         imgui.end()
 
-    def _section_of(self, path: edits.Path) -> Section:
+    def _section_of(self, path: edits.ScenePath) -> Section:
         """In which the name of what lies at `path` stands."""
         if path[0] == "views":
             return self.views
