@@ -104,9 +104,8 @@ def light_layers(
             light[known] = layers[layer - 1][j[known], i[known]]
         across = np.stack([column, row], axis=-1) + 0.5 - np.array(frame.start) / ONE
         enters = np.where(frame.slope > 0.0, 0.0, extent[:2])
-        leaves = np.where(
-            frame.slope > 0.0, extent[:2] + BEYOND, -BEYOND
-        )  # the outermost cell holds on there
+        # the outermost cell holds on beyond where it leaves
+        leaves = np.where(frame.slope > 0.0, extent[:2] + BEYOND, -BEYOND)
         near = np.maximum(layer, ((enters - across) / frame.slope).max(axis=-1))
         far = np.minimum(min(layer + 1, extent[2]), ((leaves - across) / frame.slope).min(axis=-1))
         middle = np.concatenate([across, 0.5 * (near + far)[..., None], np.ones((height, width, 1))], axis=-1)

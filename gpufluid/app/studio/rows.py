@@ -177,11 +177,8 @@ class NameField:
         self.editor = editor
         self.path: ScenePath | None = None  # whose name it is, while it is open
         self._text = ""
-        self._pressed: tuple[ScenePath, float, int] = (
-            (),
-            0.0,
-            0,
-        )  # which name last, when, and in which frame
+        # which name last, when, and in which frame
+        self._pressed: tuple[ScenePath, float, int] = ((), 0.0, 0)
         self.unseen = False
         self._drawn = False  # in this frame
 
