@@ -32,6 +32,8 @@ buoyancy = 2.2           # how strongly warm gas rises
 vorticity_confinement = 0.6   # keeps small swirls alive
 cooling = 0.7
 density_dissipation = 0.4
+advection = "finite-volume"   # smoke is as much as was emitted, and leaves no streaks
+pressure = {{ kind = "multigrid", cycles = 2 }}
 
 [[emitters]]
 name = "source"
