@@ -161,7 +161,7 @@ class Case:
         nx, ny, nz = cells
         self.solid, self.solid_velocity = np.zeros((nz, ny, nx, 1)), np.zeros((nz, ny, nx, 4))
         if variant.solids:
-            # few beside cubics: where one of 64 values is solid they are not used
+            # few beside cubics: where one of 32 values is solid they are not used
             self.solid[..., 0] = self.rng.random((nz, ny, nx)) < (0.02 if variant.cubic else 0.2)
             self.solid_velocity[..., :3] = self.single(self.rng.normal(size=(nz, ny, nx, 3))) * self.solid
             self.solid_velocity[..., 3:] = self.solid

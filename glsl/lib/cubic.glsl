@@ -4,6 +4,10 @@
 // to three times the rise, which is enough for the cubic to be monotone (Fritsch & Carlson 1980): it stays between
 // the two middle values and, axis by axis, between the smallest and the largest of the eight values round the
 // place. No new extremum can appear, so the result needs no limiter.
+//
+// Only what is between the middle two rows and slices is cubic along the axes before. Values beyond them, which a
+// slope alone is taken from, are linear there (Ritchie et al. 1995) and bend as their neighbours do: without that the
+// sample would be of second order. So 32 values of 64 are read, in half the time.
 #include "lib/taps.glsl"
 
 struct CubicTaps {
@@ -24,11 +28,6 @@ CubicTaps cubic_taps(vec3 q, ivec3 count) {
     return CubicTaps(before, at.low, at.high, after, at.share, 0.5 + 0.5 * vec3(first), 0.5 + 0.5 * vec3(last));
 }
 
-// The n-th of the four slices; written out, since an index that runs is slow on a software renderer.
-int slice_of(CubicTaps at, int n) {
-    return n < 2 ? (n == 0 ? at.before.z : at.low.z) : (n == 2 ? at.high.z : at.after.z);
-}
-
 // The value at `share` of the way from `low` to `high`; slopes are those of (high - before), (after - low).
 vec3 monotone(vec3 before, vec3 low, vec3 high, vec3 after, float share, float low_slope, float high_slope) {
     vec3 rise = high - low, least = min(3.0 * rise, 0.0), most = max(3.0 * rise, 0.0);
@@ -37,8 +36,4 @@ vec3 monotone(vec3 before, vec3 low, vec3 high, vec3 after, float share, float l
     float left = 1.0 - share;
     vec3 value = low + share * (share * (3.0 - 2.0 * share) * rise + left * (left * start - share * end));
     return clamp(value, min(low, high), max(low, high));  // against rounding alone: a start of 0 .. 1 stays there
-}
-
-float monotone(float before, float low, float high, float after, float share, float low_slope, float high_slope) {
-    return monotone(vec3(before), vec3(low), vec3(high), vec3(after), share, low_slope, high_slope).x;
 }

@@ -56,8 +56,10 @@ class Advection:
     trilinear interpolation, axis by axis. The paper's slopes (f[k+1] - f[k-1]) / 2, 0 where their sign is not
     that of the rise, can still overshoot. Here they are also held to three times the rise (Fritsch & Carlson
     1980): every value lies between the least and the largest of the eight cells or faces round the place it
-    comes from, and no new extremum appears. Beside a side of the box slopes are one-sided. Where a solid
-    takes or hides one of the 64 values the sample is the trilinear one, which sees what it can reach.
+    comes from, and no new extremum appears. What slopes are taken from beyond the eight is linear along the
+    axes before (Ritchie et al. 1995), and bent as what is beside it. Beside a side of the box slopes are
+    one-sided. Where a solid takes or hides one of the 32 values that are read the sample is the trilinear
+    one, which sees what it can reach.
 
     "finite-volume" carries scalars along one axis after the other, from the first to the last and, the next
     time, back (Strang 1968), in so many parts of a step that in none a cell is asked for more than it has and

@@ -159,10 +159,12 @@ def cubic_component(
 
 
 def _any_of(flags: NDArray[np.bool_], index: list[NDArray[np.int_]]) -> NDArray[np.bool_]:
-    """Where one of the `flags` [z, y, x] at the four indices along each axis [axis][four] is set."""
+    """Where one of the `flags` [z, y, x] that a cubic reads, of four indices on each axis, is set."""
     found = np.zeros(index[0].shape[1:], bool)
-    for z, y, x in product(index[2], index[1], index[0]):
-        found |= flags[z, y, x]
+    for place in product(range(4), repeat=3):
+        if sum(n in (0, 3) for n in place) <= 1:
+            x, y, z = (at[n] for at, n in zip(index, place, strict=True))
+            found |= flags[z, y, x]
     return found
 
 
@@ -242,7 +244,9 @@ def monotone_cubic(four: list[Array], share: Array, low_slope: Array, high_slope
 def _tricubic(values: Array, place: Places, periods: tuple[int, ...], dimensions: int) -> tuple[Array, Any]:
     """Monotone cubic `values` [z, y, x, ...] at `place` (x, y, z, from 0), and the indices they are taken at.
 
-    Axis by axis, x first; the indices are [axis][four]. periods: as in `trilinear`.
+    Axis by axis, x first; the indices are [axis][four]. periods: as in `trilinear`. Only what is between the
+    middle two rows and slices is cubic along the axes before. Those beyond, which slopes are taken from, are
+    linear there (Ritchie et al. 1995) and bend as their neighbours do, or a sample would be of second order.
     """
     index, share, slopes = [], [], []
     for axis in range(3):
@@ -259,15 +263,28 @@ def _tricubic(values: Array, place: Places, periods: tuple[int, ...], dimensions
         apart = (0 * at[2:] + 2 if period else np.maximum(at[2:] - at[:2], 1))[(..., *tail[1:])]
         slopes.append(1.0 / apart)
 
-    def along(axis: int, corner: tuple[Any, ...]) -> Array:
+    def linear(axis: int, corner: tuple[Any, ...]) -> Array:
         if axis < 0:
             return np.asarray(values[corner])
+        low = linear(axis - 1, (*corner, index[axis][1]))
         if axis >= dimensions:
-            return along(axis - 1, (*corner, index[axis][1]))
-        four = [along(axis - 1, (*corner, i)) for i in index[axis]]
-        return monotone_cubic(four, share[axis], *slopes[axis])
+            return low
+        return np.asarray(low + share[axis] * (linear(axis - 1, (*corner, index[axis][2])) - low))
 
-    return along(2, ()), index
+    def cubic(axis: int, corner: tuple[Any, ...]) -> Array:
+        if axis < 0:
+            return np.asarray(values[corner])
+        before, low, high, after = ((*corner, i) for i in index[axis])
+        if axis >= dimensions:
+            return cubic(axis - 1, low)
+        bent = [cubic(axis - 1, inner) for inner in (low, high)]
+        ends = [
+            linear(axis - 1, outer) + own - linear(axis - 1, inner)
+            for outer, inner, own in zip((before, after), (low, high), bent, strict=True)
+        ]
+        return monotone_cubic([ends[0], *bent, ends[1]], share[axis], *slopes[axis])
+
+    return cubic(2, ()), index
 
 
 def clipped(
