@@ -53,6 +53,17 @@ def test_falling_through_air_at_rest(ctx: moderngl.Context, still: gf.Fluid) -> 
         made.release()
 
 
+def test_none_has_a_velocity_before_it_is_born(ctx: moderngl.Context, still: gf.Fluid) -> None:
+    """Whatever the memory held that it is kept in, and after a reset too."""
+    made = gf.Particles(ctx, 3, [gf.ParticleSource(SPOT, velocity=(1.0, 6.0, -0.5))], life=3.0, response=1e4)
+    assert not made.read_velocity().any()
+    made.advance(still, 2.5)
+    assert made.read_velocity().any(axis=1).sum() == 2  # the third waits for its turn
+    made.reset()
+    assert not made.read_velocity().any()
+    made.release()
+
+
 def test_what_is_heavy_flies_a_parabola(ctx: moderngl.Context, still: gf.Fluid) -> None:
     source = gf.ParticleSource(SPOT, velocity=(1.0, 6.0, -0.5))
     made = gf.Particles(ctx, 4, [source], life=1e4, response=1e4, fall=9.81e4)

@@ -203,7 +203,7 @@ def test_a_renderbuffer_of_the_depths_number_is_not_that_depth(
 
 
 def test_a_layer_of_a_texture_is_drawn_to_once_its_size_is_known(ctx: moderngl.Context, raw: Raw) -> None:
-    array = ctx.texture_array((*SIZE, 3), 4, dtype="f4")
+    array = ctx.texture_array((*SIZE, 3), 4, bytes(16 * 3 * SIZE[0] * SIZE[1]), dtype="f4")
     name = raw.new([])
     raw.gl("glFramebufferTextureLayer", DRAWN, COLOR, array.glo, 0, 1)
     puff, smoke = Puff(Device(ctx, "fragment"), GRID, density=4.0), gf.VolumeRenderer(ctx)

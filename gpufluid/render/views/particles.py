@@ -97,7 +97,7 @@ class Particles(Chart, KeepsPlaces):
         self._state = [device.texture(size_of_it, 4, "f4", "the particles") for _ in (0, 1)]
         self._paces = [device.texture(size_of_it, 4, "f4", "the particles") for _ in (0, 1)]
         self._values = device.texture(size_of_it, 4, "f4", "the particles")
-        self._targets = [ctx.framebuffer([t]) for t in (*self._state, self._values)]
+        self._targets = [ctx.framebuffer([t]) for t in (*self._state, self._values, *self._paces)]
         self._moved = {(s, p): ctx.framebuffer([s, p]) for s in self._state for p in self._paces}
         self._through: Canvas | None = None  # where smoke hides them
         self._rows: tuple[moderngl.Texture, moderngl.Texture] | None = None
@@ -156,6 +156,8 @@ class Particles(Chart, KeepsPlaces):
         """Remove all particles; they are born again, one after the other."""
         for target in self._targets[:2]:
             clear(target, 0.0, 0.0, 0.0, -1.0)
+        for target in self._targets[3:]:
+            clear(target, 0.0, 0.0, 0.0, 0.0)
         self.time, self.turn = 0.0, 0
 
     def advance(self, fluid: FlowLike, dt: float) -> None:
@@ -281,7 +283,10 @@ class Particles(Chart, KeepsPlaces):
         return self._read(self._state[0])
 
     def read_velocity(self) -> NDArray[np.float32]:
-        """Return the velocities of the particles, m/s, float32 [count, 3]; waits for the GPU."""
+        """Return the velocities of the particles, m/s, float32 [count, 3]; waits for the GPU.
+
+        0 for those that have not been born since the last `reset`.
+        """
         return self._read(self._paces[0])[:, :3]
 
     def _read(self, texture: moderngl.Texture) -> NDArray[np.float32]:
