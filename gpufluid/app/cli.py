@@ -142,6 +142,11 @@ def _add_info(add: AddCommand) -> None:
         action="store_true",
         help="measure again which way to run the kernels is fastest, and use it from then on",
     )
+    info.add_argument(
+        "--check",
+        action="store_true",
+        help="step small boxes in every way that this driver has, and compare them with the CPU (a minute)",
+    )
     info.set_defaults(run=_info)
 
 
@@ -330,12 +335,15 @@ def _resumed(
 
 
 def _info(args: argparse.Namespace) -> int:
-    from gpufluid.app.info import device_lines, package_lines
+    from gpufluid.app.info import check_lines, device_lines, package_lines
 
     for line in package_lines():
         print(line)
     for line in device_lines(args.trial):
         print(line)
+    if args.check:
+        for line in check_lines():
+            print(line, flush=True)
     return 0
 
 

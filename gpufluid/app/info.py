@@ -90,4 +90,18 @@ def device_lines(trial: bool) -> Iterator[str]:
         device.release()
 
 
+def check_lines() -> Iterator[str]:
+    """Yield how far what this driver computes is from the reference on the CPU, line by line.
+
+    Raises GLUnavailableError without OpenGL, GpufluidError, after the last line, where it is too far.
+    """
+    from gpufluid.app.selftest import compared
+    from gpufluid.gl.contexts import create_context
+    from gpufluid.gl.ways import stages
+
+    with released(create_context()) as ctx:
+        for n, line in enumerate(compared(ctx, ("auto", *stages(ctx.version_code)))):
+            yield f"{'' if n else 'off by at most':16} {line}"
+
+
 _READING = {"image": "imageLoad", "texel": "texelFetch", "nearest": "texture() at texel centres"}

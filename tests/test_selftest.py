@@ -1,0 +1,102 @@
+"""``gpufluid info --check``: it finds nothing on a driver that is right, and says what is wrong on others."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+
+import gpufluid as gf
+from gpufluid.app import selftest
+from gpufluid.app.cli import main
+from gpufluid.app.selftest import BOXES, compared
+from gpufluid.gl.passes import Pass
+
+INK = BOXES[-1:]
+
+
+def test_a_driver_that_is_right_is_told_so(ctx: moderngl.Context) -> None:
+    """Every box, in one stage, is off by what its precision makes; and flows, so that there is something to see."""
+    lines = list(compared(ctx, ("fragment",)))
+    assert len(lines) == len(BOXES) + 1
+    for box, line in zip(BOXES, lines, strict=False):
+        name, off = line.split(": fragment ")
+        assert name == box.name
+        assert float(off) <= (1e-2 if box.alike == selftest.HALF else 1e-4)
+    assert float(lines[-1].split()[-1]) < 0.5 * selftest.PICTURES
+    for box in BOXES:
+        with box.make("numpy", None) as fluid:
+            fluid.step(selftest.DT)
+            start = fluid.velocity.read()
+            for step in range(selftest.STEPS):
+                box.change(fluid, step)
+                fluid.step(selftest.DT)
+            end = fluid.velocity.read()
+            assert np.abs(end - start).max() > 0.05 * np.abs(start).max()
+            assert fluid.density.read().max() > 0.05
+
+
+def test_numbers_that_do_not_arrive_are_found(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a driver of a software Vulkan: compute passes went on with the first value of a flag."""
+    send, sent = Pass._send_flag, set()
+
+    def once(self: Pass, name: str, value: bool) -> None:
+        if self.stage == "fragment" or (id(self), name) not in sent:
+            sent.add((id(self), name))
+            send(self, name, value)
+
+    monkeypatch.setattr(Pass, "_send_flag", once)
+    lines = []
+    with pytest.raises(gf.GpufluidError, match=r"told: compute \(smoke.*\)\. GPUFLUID_WAY=fragment in"):
+        for line in compared(ctx, ("fragment", "compute"), BOXES[:1]):
+            lines.append(line)
+    assert re.fullmatch(r"smoke.*: fragment \de-0\d, compute \de-01 WRONG: \w+, from step [34] on", lines[0])
+
+
+def test_what_reading_hides_is_said(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read after every step it is right, as where a driver sees late what was written."""
+    play = selftest._played
+
+    def late(*some: Any, every: bool = False) -> Any:
+        found = play(*some, every=every)
+        if some[1] == "fragment" and not every:
+            found[-1]["density"] = 0.5 * found[-1]["density"]
+        return found
+
+    monkeypatch.setattr(selftest, "_played", late)
+    lines = []
+    with pytest.raises(gf.GpufluidError, match="told: fragment"):
+        for line in compared(ctx, ("fragment",), INK):
+            lines.append(line)
+    assert lines[0].endswith("fragment 5e-01 WRONG: density, only where nothing is read in between")
+
+
+def test_values_that_are_none_and_pictures_that_differ_are_wrong(
+    ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = {"density": np.ones((2, 2, 2), "f4"), "velocity": np.ones((3, 3, 3, 3), "f4")}
+    for bad in (np.nan, np.inf):
+        found = {**values, "velocity": np.where(np.arange(81).reshape(3, 3, 3, 3) == 7, bad, 1.0)}
+        assert selftest._furthest(found, values) == (np.inf, "velocity")
+    monkeypatch.setattr("gpufluid.app.selftest.PICTURES", 0.0)
+    with pytest.raises(gf.GpufluidError, match=r"told: pictures \(slabs and rays\)\. a newer driver"):
+        list(compared(ctx, ("fragment",), ()))
+
+
+def test_the_command_says_what_was_found(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found(ctx: moderngl.Context, backends: tuple[str, ...]) -> Any:
+        yield " ".join(backends)
+        yield "more"
+        raise gf.GpufluidError("this driver is odd")
+
+    monkeypatch.setattr("gpufluid.app.selftest.compared", found)
+    assert main(["info", "--check"]) == 2
+    said = capsys.readouterr()
+    assert "\noff by at most   auto compute fragment\n                 more\n" in said.out
+    assert "this driver is odd" in said.err
+    assert main(["info"]) == 0
