@@ -19,7 +19,7 @@ INK = BOXES[-1:]
 
 
 def test_a_driver_that_is_right_is_told_so(ctx: moderngl.Context) -> None:
-    """Every box, in one stage, is off by what its precision makes; and flows, so that there is something to see."""
+    """Every box, in one stage, is off by what its precision makes; and there is much to see."""
     lines = list(compared(ctx, ("fragment",)))
     assert len(lines) == len(BOXES) + 1
     for box, line in zip(BOXES, lines, strict=False):

@@ -39,10 +39,8 @@ def _smoke(backend: str, ctx: moderngl.Context | None, precision: str = "single"
     rules = gf.Settings(buoyancy=2.0, vorticity_confinement=0.5, precision=precision)
     sides = gf.Boundaries.all(gf.Open()).but(bottom=gf.Wall())
     fluid = gf.Fluid(gf.Grid((14, 20, 12), 0.1), sides, rules, backend, ctx)
-    source = gf.Emitter(
-        gf.Sphere((0.7, 0.3, 0.6), 0.23), density=4.0, temperature=1.0, velocity=(0.3, 1.0, 0.0)
-    )
-    fluid.emitters.add(source)
+    ball = gf.Sphere((0.7, 0.3, 0.6), 0.23)
+    fluid.emitters.add(gf.Emitter(ball, density=4.0, temperature=1.0, velocity=(0.3, 1.0, 0.0)))
     fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.22), position=(0.71, 1.13, 0.62)))
     return fluid
 
