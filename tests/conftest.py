@@ -75,7 +75,7 @@ def pytest_configure(config: pytest.Config) -> None:
             with suppress(OSError):
                 (shaders / "tests").mkdir(parents=True, exist_ok=True)
                 os.environ["MESA_SHADER_CACHE_DIR"] = str(shaders / "tests")
-                os.environ.setdefault("MESA_SHADER_CACHE_MAX_SIZE", "4G")
+                os.environ.setdefault("MESA_SHADER_CACHE_MAX_SIZE", "2G")
 
 
 @pytest.fixture(scope="module")
