@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 # read where NumPy is imported: the matrices here are small, and threads that wait spin, beside other tests
@@ -27,12 +28,15 @@ from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.calls import current_context
 from gpufluid.gl.contexts import create_context
 from gpufluid.gl.device import Device
-from gpufluid.gl.kept import OFF
+from gpufluid.gl.kept import OFF, cache_folder
 from gpufluid.gl.kept import VARIABLE as CACHE
 from gpufluid.gl.messages import take
 from gpufluid.gl.state import guard_of
 from gpufluid.gl.ways import VARIABLE as WAY
 
+# Mesa keeps compiled shaders there, most of what a run of the suite takes. In the folder of all programs, of
+# 1 GiB, a few versions of the shaders drive each other out. Processes of xdist are given the folder
+shaders = cache_folder()
 # nobody's cache decides how kernels run here, and no test leaves one: the rules do, in every process
 os.environ[CACHE] = OFF
 os.environ.pop(WAY, None)
@@ -60,12 +64,18 @@ def pytest_configure(config: pytest.Config) -> None:
     """Let llvmpipe do without LLVM's optimiser, half of its time to compile, and without threads.
 
     They wait for one another longer than they draw what is as small as here, and the cores have other tests.
-    The bits are the same, which is tested in test_compiling. Long runs are of the code that users have, and
-    so are all where the variables are set, if to nothing; windows have threads.
+    The bits are the same, which is tested in test_compiling. What it compiles has a folder of its own. Long
+    runs are of the code that users have, and so are all where the variables are set, if to nothing; windows
+    have threads.
     """
     if config.option.markexpr not in ("validation", "soak"):
         for name, value in IN_THE_SUITE.items():
             os.environ.setdefault(name, value)
+        if shaders is not None and "MESA_SHADER_CACHE_DIR" not in os.environ:
+            with suppress(OSError):
+                (shaders / "tests").mkdir(parents=True, exist_ok=True)
+                os.environ["MESA_SHADER_CACHE_DIR"] = str(shaders / "tests")
+                os.environ.setdefault("MESA_SHADER_CACHE_MAX_SIZE", "2G")
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,8 @@ from gpufluid.contract.kernels import KERNELS, Variant
 from gpufluid.description.grid import Grid
 from gpufluid.gl.backend import GLBackend
 
+pytestmark = pytest.mark.usefixtures("one_context")
+
 Floats = np.ndarray
 LID = gf.Wall(velocity=(0.3, 0.0, 0.2))
 SIDES = {

@@ -141,7 +141,7 @@ class Boundaries:
                     f"and temperatures can change, not what a side is{_hint(side, other)}; make another Fluid"
                 )
 
-    @property
+    @cached_property
     def sides(self) -> tuple[Side, Side, Side, Side, Side, Side]:
         """The six sides in the order x-, x+, y-, y+, z-, z+."""
         return self.left, self.right, self.bottom, self.top, self.back, self.front

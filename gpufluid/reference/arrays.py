@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufluid.common.checks import locked
 from gpufluid.contract.kernels import Variant
 from gpufluid.description.grid import Grid
 
@@ -25,7 +26,7 @@ def cells_beside(
     """
     n, sides = values.shape[2 - axis], variant.boundaries
     around = sides.periodic(axis) and axis < grid.dimensions
-    out: Array = values.take(_moved(n, by, around), axis=2 - axis)
+    out: Array = values.take(moved(n, by, n if around else 0), axis=2 - axis)
     if beyond is not None and not around and sides.open(axis, by > 0):
         rows = np.moveaxis(out, 2 - axis, 0)
         rows[max(n - by, 0) if by > 0 else 0 : n if by > 0 else -by] = beyond
@@ -33,15 +34,21 @@ def cells_beside(
 
 
 @lru_cache(maxsize=256)
-def _moved(n: int, by: int, around: bool) -> NDArray[np.int_]:
-    """The number of the cell `by` further on, of each of n in a row; past the ends the last, or round."""
+def moved(n: int, by: int, period: int = 0) -> NDArray[np.int_]:
+    """The number of the value `by` further on, of each of n in a row; past the ends the last, or round."""
     at = np.arange(n) + by
-    return at % n if around else np.clip(at, 0, n - 1)
+    return locked(at % period if period else np.clip(at, 0, n - 1))
+
+
+@cache
+def layer(axis: int, number: int) -> tuple[slice | int, ...]:
+    """The index of the cells that are `number` along `axis` (0 x, 1 y, 2 z) in values [z, y, x, ...]."""
+    return (*[slice(None)] * (2 - axis), number)  # a third of the time of `np.moveaxis` and an index
 
 
 def rolled(values: Array, by: int, axis: int) -> Array:
     """`values` moved so that index i of `axis` holds what was at i + by, round the box."""
-    return values.take(_moved(values.shape[axis], by, around=True), axis)
+    return values.take(moved(values.shape[axis], by, values.shape[axis]), axis)
 
 
 def low_faces(grid: Grid, faces: Array) -> Array:

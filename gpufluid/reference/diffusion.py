@@ -8,7 +8,16 @@ import numpy as np
 
 from gpufluid.contract.kernels import Variant
 from gpufluid.description.grid import Grid
-from gpufluid.reference.arrays import Array, cells_beside, face_count, faces_of, periods_of, shifted
+from gpufluid.reference.arrays import (
+    Array,
+    cells_beside,
+    face_count,
+    faces_of,
+    layer,
+    moved,
+    periods_of,
+    shifted,
+)
 from gpufluid.reference.solids import heat_beside
 from gpufluid.reference.walls import constrained
 
@@ -16,14 +25,11 @@ from gpufluid.reference.walls import constrained
 def velocity_beside(grid: Grid, variant: Variant, own: Array, component: int, axis: int, side: int) -> Array:
     """The next face value of velocity `component` along `axis`, or what a side stands for."""
     n, period = own.shape[2 - axis], periods_of(grid, variant)[axis]
-    at = np.arange(n) + 2 * side - 1
-    if period:
-        return np.asarray(np.take(own, at % period, axis=2 - axis))
-    out = np.take(own, np.clip(at, 0, n - 1), axis=2 - axis)
+    out: Array = own.take(moved(n, 2 * side - 1, period), axis=2 - axis)
     sides, number = variant.boundaries, 2 * axis + side
-    if axis != component and sides.grips(number):
-        line = np.moveaxis(out, 2 - axis, 0)
-        line[-side] = 2.0 * sides.velocity(number)[component] - np.moveaxis(own, 2 - axis, 0)[-side]
+    if not period and axis != component and sides.grips(number):
+        last = layer(axis, -side)
+        out[last] = 2.0 * sides.velocity(number)[component] - own[last]
     return out
 
 
@@ -32,8 +38,8 @@ def _scalars_neighbour(grid: Grid, variant: Variant, own: Array, axis: int, side
     out = cells_beside(grid, variant, axis, 2 * side - 1, own)
     heat = variant.boundaries.temperature(2 * axis + side)
     if heat is not None:
-        line = np.moveaxis(out, 2 - axis, 0)
-        line[-side, ..., 1] = 2.0 * heat - np.moveaxis(own, 2 - axis, 0)[-side, ..., 1]
+        last = layer(axis, -side)
+        out[..., 1][last] = 2.0 * heat - own[..., 1][last]
     return out
 
 
@@ -58,13 +64,13 @@ def diffuse_velocity(
     for component in range(grid.dimensions):
         z, y, x = face_count(grid, component)
         start, own, older = (field[:z, :y, :x, component] for field in (before, latest, previous))
+        closed = solid_faces[:z, :y, :x, 3].astype(int) >> component if solid_faces is not None else None
         laplacian: Any = 0.0
         for axis in range(grid.dimensions):
             for side in range(2):
                 beside = velocity_beside(grid, variant, own, component, axis, side)
-                if variant.solids and solid_faces is not None and axis != component:
-                    bits = solid_faces[:z, :y, :x, 3].astype(int) >> component
-                    bits = shifted(variant, axis, 2 * side - 1, bits.astype(float)).astype(int)
+                if variant.solids and closed is not None and axis != component:
+                    bits = shifted(variant, axis, 2 * side - 1, closed.astype(float)).astype(int)
                     beside = np.where(bits & 64, 2.0 * beside - own, beside)
                     beside = np.where(bits & 8, own, beside)
                 laplacian = laplacian + beside - own

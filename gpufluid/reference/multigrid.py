@@ -73,12 +73,15 @@ def join_cells(
     number[number == 8] = np.arange(8, 64)
     part = np.where(fluid, number, 64)
     before = np.zeros_like(part)
+    met = [
+        np.moveaxis(way & fluid, 5 - axis, 0)[1:] & np.moveaxis(fluid, 5 - axis, 0)[:-1]
+        for axis, way in enumerate(ways)
+    ]
     while (before != part).any():
         before = part.copy()
-        for axis, way in enumerate(ways):
+        for axis, joined in enumerate(met):
             lines = np.moveaxis(part, 5 - axis, 0)
-            met = np.moveaxis(way & fluid, 5 - axis, 0)[1:] & np.moveaxis(fluid, 5 - axis, 0)[:-1]
-            least = np.where(met, np.minimum(lines[1:], lines[:-1]), 64)
+            least = np.where(joined, np.minimum(lines[1:], lines[:-1]), 64)
             lines[1:] = np.minimum(lines[1:], least)
             lines[:-1] = np.minimum(lines[:-1], least)
     own = (slice(None), slice(None), slice(None), slice(1, 3), slice(1, 3), slice(1, 3))

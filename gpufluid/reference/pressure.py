@@ -13,7 +13,7 @@ from gpufluid.common.checks import locked
 from gpufluid.contract.kernels import Variant
 from gpufluid.contract.layout import LANES
 from gpufluid.description.grid import Grid
-from gpufluid.reference.arrays import Array, cells_beside, face_count, high_faces, low_faces, rolled
+from gpufluid.reference.arrays import Array, cells_beside, face_count, high_faces, layer, low_faces, rolled
 from gpufluid.reference.walls import constrained, open_bits, open_masks
 
 
@@ -52,7 +52,7 @@ def pressure_beside(grid: Grid, variant: Variant, axis: int, by: int, p: Array) 
     """The pressure one cell on, `by` 1 or -1; past a closed side the cell's own, past an open one less it."""
     out = cells_beside(grid, variant, axis, by, p)
     if variant.boundaries.open(axis, by > 0):  # on which it is 0
-        np.moveaxis(out, 2 - axis, 0)[-1 if by > 0 else 0] *= -1.0
+        out[layer(axis, -1 if by > 0 else 0)] *= -1.0
     return out
 
 
@@ -160,7 +160,8 @@ def pressure_operator(
         out += np.where(mask, beside - p, 0.0)
         diagonal += mask
         if variant.boundaries.open(axis, bool(high)):  # half a cell away
-            np.moveaxis(diagonal, 2 - axis, 0)[-high] += np.moveaxis(mask, 2 - axis, 0)[-high]
+            last = layer(axis, -high)
+            diagonal[last] += mask[last]
     return out, diagonal
 
 
@@ -253,7 +254,7 @@ def red_black(
     for axis in range(grid.dimensions):
         n = grid.cells[axis]
         if variant.boundaries.periodic(axis) and n % 2:
-            np.moveaxis(factor, 2 - axis, 0)[[0, -1]] = min(omega, 1.0)
+            factor[layer(axis, 0)] = factor[layer(axis, -1)] = min(omega, 1.0)
     change = factor * (laplacian - scale * divergence[..., 0]) / np.where(diagonal > 0.0, diagonal, 1.0)
     p = np.where(of_colour(colour, *p.shape), p + change, p)
     return np.where(diagonal > 0.0, p, 0.0)[..., None]
