@@ -124,9 +124,16 @@ def past_solids(solid: Floats, place: Floats, way: Floats, reach: float, block: 
     left = 0.0
     for axis in range(3):
         for sign in (-1.0, 1.0):
-            end = place + way * (reach / one_way)
+            start, end = place.copy(), place + way * (reach / one_way)
             end[axis] += sign * 0.6 * radius
-            left += _left_between(solid, place, end, radius, block) / 6.0
+            off, most = 0.0, 0.25 * block
+            while off < most:
+                start[axis] = place[axis] + sign * min(off + 1.0, most)
+                if trilinear(solid, start) >= 0.5:
+                    break
+                off = min(off + 1.0, most)
+            start[axis] = place[axis] + sign * off
+            left += _left_between(solid, start, end, radius, block) / 6.0
     share = np.clip((one_way - 0.5) / 0.2, 0.0, 1.0)
     return float(1.0 + (left - 1.0) * share * share * (3.0 - 2.0 * share))
 

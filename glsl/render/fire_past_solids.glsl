@@ -1,6 +1,6 @@
 // The share of the fire's light that solids let by on its way to a place. The fire counts as a ball in the mean direction
 // of its light, at its mean distance, as wide as the directions differ: few rays per place serve all of it, and go smoothly
-// with it. Solids within the ball, as logs that burn, hide nothing, nor does what the place itself lies in.
+// with it. They begin apart as well, over the cell of the light, or shadows narrower than it would be blots. Solids within the ball, as logs that burn, hide nothing, nor does what the place itself lies in.
 
 const int RAYS = 6;          // to the ends of the axes of a ball within that ball
 const float WITHIN = 0.6;    // radius of the one by that of the other
@@ -26,6 +26,13 @@ float left_between(vec3 from, vec3 to, float spared) {
     return max(1.0 - met, 0.0);
 }
 
+// How far a ray begins from the middle of the cell of the light, which is half a block wide: no further than to a solid. Cells.
+float clear_aside(vec3 place, vec3 aside) {
+    float most = 0.25 * float(BLOCK_SIZE), off = 0.0;
+    while (off < most && solid_at(place + min(off + 1.0, most) * aside) < 0.5) off = min(off + 1.0, most);
+    return off;
+}
+
 // place: cells. from: mean of the unit vectors to the fire; reach: its mean distance, cells.
 float fire_past_solids(vec3 place, vec3 from, float reach) {
     float one_way = length(from), wide = 2.0 * sqrt(max(one_way * (1.0 - one_way), 0.0));  // sine of a cap's angle
@@ -33,9 +40,9 @@ float fire_past_solids(vec3 place, vec3 from, float reach) {
     float radius = max(reach * wide, 0.5 * float(BLOCK_SIZE)), left = 0.0;
     vec3 middle = place + from * (reach / one_way);
     for (int ray = 0; ray < RAYS; ++ray) {
-        vec3 end = middle;
-        end[ray >> 1] += (float(ray & 1) * 2.0 - 1.0) * WITHIN * radius;
-        left += left_between(place, end, radius);
+        vec3 aside = vec3(0.0);
+        aside[ray >> 1] = float(ray & 1) * 2.0 - 1.0;
+        left += left_between(place + aside * clear_aside(place, aside), middle + WITHIN * radius * aside, radius);
     }
     return mix(1.0, left / float(RAYS), smoothstep(FROM_ROUND, FROM_SIDE, one_way));
 }
