@@ -129,7 +129,7 @@ def past_solids(solid: Floats, place: Floats, way: Floats, reach: float, block: 
             off, most = 0.0, 0.25 * block
             while off < most:
                 start[axis] = place[axis] + sign * min(off + 1.0, most)
-                if trilinear(solid, start) >= 0.5:
+                if trilinear(solid, start) >= 0.4:
                     break
                 off = min(off + 1.0, most)
             start[axis] = place[axis] + sign * off
@@ -141,10 +141,10 @@ def past_solids(solid: Floats, place: Floats, way: Floats, reach: float, block: 
 def _left_between(solid: Floats, start: Floats, end: Floats, spared: float, block: int) -> float:
     whole = float(np.linalg.norm(end - start))
     far, met, gone = whole - spared, 0.0, 0.5
-    own = far > 0.0 and trilinear(solid, start) > 0.5
+    own = far > 0.0 and trilinear(solid, start) > 0.6
     while gone < far + 0.5:
         here = float(trilinear(solid, start + (end - start) * (gone / whole)))
-        own = own and here > 0.5 and gone < 0.5 * block
+        own = own and here > 0.6 and gone < 0.5 * block
         met += 0.0 if own else here * min(far - gone + 0.5, 1.0)
         gone += 1.0
     return max(1.0 - met, 0.0) if far > 0.0 else 1.0

@@ -6,6 +6,10 @@ const int RAYS = 6;          // to the ends of the axes of a ball within that ba
 const float WITHIN = 0.6;    // radius of the one by that of the other
 const float FROM_ROUND = 0.5, FROM_SIDE = 0.7;  // mean of the directions: of light that nothing hides, and of such that is hidden
 
+// Shares of solid round a place that is in one, and round one that is clear of any. Not a half, which is that of the side of
+// a wall: rounding would decide.
+const float OWN = 0.6, CLEAR_OF = 0.4;
+
 float solid_at(vec3 place) {  // share of solid round it; cells
     vec3 q = clamp(place - 0.5, vec3(0.0), vec3(cells - 1));
     int low = int(q.z), high = min(low + 1, cells.z - 1);
@@ -17,10 +21,10 @@ float left_between(vec3 from, vec3 to, float spared) {
     vec3 way = to - from;
     float whole = length(way), far = whole - spared, met = 0.0;
     if (far <= 0.0) return 1.0;
-    bool own = solid_at(from) > 0.5;
+    bool own = solid_at(from) > OWN;
     for (float gone = 0.5; gone < far + 0.5 && met < 1.0; gone += 1.0) {
         float solid = solid_at(from + way * (gone / whole));
-        own = own && solid > 0.5 && gone < 0.5 * float(BLOCK_SIZE);
+        own = own && solid > OWN && gone < 0.5 * float(BLOCK_SIZE);
         if (!own) met += solid * min(far - gone + 0.5, 1.0);
     }
     return max(1.0 - met, 0.0);
@@ -29,7 +33,7 @@ float left_between(vec3 from, vec3 to, float spared) {
 // How far a ray begins from the middle of the cell of the light, which is half a block wide: no further than to a solid. Cells.
 float clear_aside(vec3 place, vec3 aside) {
     float most = 0.25 * float(BLOCK_SIZE), off = 0.0;
-    while (off < most && solid_at(place + min(off + 1.0, most) * aside) < 0.5) off = min(off + 1.0, most);
+    while (off < most && solid_at(place + min(off + 1.0, most) * aside) < CLEAR_OF) off = min(off + 1.0, most);
     return off;
 }
 
