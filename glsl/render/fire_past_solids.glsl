@@ -1,6 +1,7 @@
 // The share of the fire's light that solids let by on its way to a place. The fire counts as a ball in the mean direction
 // of its light, at its mean distance, as wide as the directions differ: few rays per place serve all of it, and go smoothly
-// with it. They begin apart as well, over the cell of the light, or shadows narrower than it would be blots. Solids within the ball, as logs that burn, hide nothing, nor does what the place itself lies in.
+// with it. They begin apart as well, over the cell of the light, or shadows narrower than that would be blots. Solids within
+// the ball, as logs that burn, hide nothing, nor does what the place itself lies in.
 
 const int RAYS = 6;          // to the ends of the axes of a ball within that ball
 const float WITHIN = 0.6;    // radius of the one by that of the other
