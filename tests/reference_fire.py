@@ -1,4 +1,4 @@
-"""The fire in a picture in NumPy, float64: what `heat.glsl`, `heat_at.glsl` and `integral.glsl` compute."""
+"""The fire in a picture in NumPy, float64: what `heat.glsl`, `integral.glsl` and others compute."""
 
 from __future__ import annotations
 
@@ -109,3 +109,42 @@ def heat_at(heat: Floats, places: Floats, corners: Floats | None = None) -> Floa
     if corners is not None:
         return 0.5 * (heat_at(heat, places) + heat_at(corners, places - 0.5))
     return np.stack([trilinear(heat[..., n], places) for n in range(3)], axis=-1)
+
+
+def past_solids(solid: Floats, place: Floats, way: Floats, reach: float, block: int) -> float:
+    """Return the share of the fire's light that solids let by; the twin of ``fire_past_solids.glsl``.
+
+    solid: 1 in solids, [z, y, x]. place: cells. way: mean of the unit vectors to the fire, reach: its mean
+    distance, cells. block: cells.
+    """
+    one_way = float(np.linalg.norm(way))
+    if one_way <= 0.5:
+        return 1.0
+    radius = max(2.0 * reach * np.sqrt(max(one_way * (1.0 - one_way), 0.0)), 0.5 * block)
+    left = 0.0
+    for axis in range(3):
+        for sign in (-1.0, 1.0):
+            start, end = place.copy(), place + way * (reach / one_way)
+            end[axis] += sign * 0.6 * radius
+            off, most = 0.0, 0.25 * block
+            while off < most:
+                start[axis] = place[axis] + sign * min(off + 1.0, most)
+                if trilinear(solid, start) >= 0.4:
+                    break
+                off = min(off + 1.0, most)
+            start[axis] = place[axis] + sign * off
+            left += _left_between(solid, start, end, radius, block) / 6.0
+    share = np.clip((one_way - 0.5) / 0.2, 0.0, 1.0)
+    return float(1.0 + (left - 1.0) * share * share * (3.0 - 2.0 * share))
+
+
+def _left_between(solid: Floats, start: Floats, end: Floats, spared: float, block: int) -> float:
+    whole = float(np.linalg.norm(end - start))
+    far, met, gone = whole - spared, 0.0, 0.5
+    own = far > 0.0 and trilinear(solid, start) > 0.6
+    while gone < far + 0.5:
+        here = float(trilinear(solid, start + (end - start) * (gone / whole)))
+        own = own and here > 0.6 and gone < 0.5 * block
+        met += 0.0 if own else here * min(far - gone + 0.5, 1.0)
+        gone += 1.0
+    return max(1.0 - met, 0.0) if far > 0.0 else 1.0

@@ -30,11 +30,18 @@ def trilinear(volume: Floats, place: Floats) -> Floats:
 
 
 def let_through(
-    extinction: Floats, cell_size: float, places: Floats, eye: Floats, edge: float = 0.0
+    extinction: Floats,
+    cell_size: float,
+    places: Floats,
+    eye: Floats,
+    edge: float = 0.0,
+    sides: int = 0,
+    rate: float = 0.0,
 ) -> Floats:
     """Share of the light of `places` [n, 3] that reaches the viewer through smoke; the twin of ``veil.glsl``.
 
-    extinction: 1/m, [z, y, x]. places, eye: cells. edge: as for `edged`.
+    extinction: 1/m, [z, y, x]. places, eye: cells. edge: as for `edged`. sides, rate: as for `fade`, of
+    things of this box.
     """
     way = eye - places
     way = way / np.linalg.norm(way, axis=1, keepdims=True)
@@ -48,7 +55,8 @@ def let_through(
         here = trilinear(extinction, places + way * (start + 0.5 * piece)[:, None])
         depth += edged(here, edge) * piece
         start = start + VEIL_PIECE
-    return np.asarray(np.exp(-cell_size * depth))
+    cells = extinction.shape[::-1]
+    return np.asarray(np.exp(-cell_size * depth) * fade(places, cells, sides, rate))
 
 
 def integral(near: Floats, far: Floats, way: ArrayLike) -> Floats:

@@ -301,7 +301,7 @@ def test_looking_through_smoke_from_far_away_ends(device: Device, monkeypatch: p
         if source.label == "veil":
             told = told.replace("float depth = 0.0;", "float depth = 0.0, turns_taken = 0.0;")
             told = told.replace("depth += smoke_at", "turns_taken += 1.0; depth += 0.0 * smoke_at")
-            told = told.replace("vec4(exp(-depth))", "vec4(turns_taken)")
+            told = told.replace("vec4(exp(-depth) * fade(p))", "vec4(turns_taken)")
             assert told.count("turns_taken") == 3
         return told
 

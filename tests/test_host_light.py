@@ -256,15 +256,19 @@ def test_light_stays_where_it_is_when_the_box_moves_on(
         smoke.release()
 
 
-@pytest.mark.parametrize("floor", [0.1, 0.48])
+@pytest.mark.parametrize(("floor", "walled"), [(0.1, False), (0.48, False), (0.35, True)])
 def test_the_fires_light_is_that_of_the_floor(
-    ctx: moderngl.Context, rng: np.random.Generator, floor: float
+    ctx: moderngl.Context, rng: np.random.Generator, floor: float, walled: bool
 ) -> None:
     """And of any surface: as on the floor of a picture, below the box and right under the fire."""
     dark = gf.Light(color=(0.0, 0.0, 0.0), ambient=(0.0, 0.0, 0.0))
     rules = gf.Settings(combustion=gf.Combustion())
     with gf.Fluid(GRID, gf.Boundaries.all(gf.Open()), rules, backend="fragment", ctx=ctx) as fluid:
         fluid.scroll((5, 0, 0))
+        if walled:
+            at = tuple((np.array(fluid.grid.origin) + np.array(fluid.grid.size) * (0.75, 0.3, 0.5)).tolist())
+            wall = gf.Box(size=(0.2, 0.6 * fluid.grid.size[1], 0.8))
+            fluid.obstacles.add(gf.Obstacle(wall, position=at, visible=False))
         heat = np.zeros(fluid.temperature.read().shape)
         heat[3:6, 3:7, 6:10] = rng.uniform(5.0, 20.0, (3, 4, 4))
         fluid.temperature.write(heat)
@@ -295,6 +299,45 @@ def test_the_fires_light_is_that_of_the_floor(
         (_, up), (_, down) = (told(frame.volume, fluid, under, (0.0, y, 0.0)) for y in (1.0, -1.0))
         assert down.max() < 0.2 * up.max()
         frame.release()
+
+
+def test_walls_keep_the_fires_light_from_what_is_behind_them(ctx: moderngl.Context) -> None:
+    """Held to the sum over the cells of fire that a place sees; the side that faces it has all it had."""
+    h = 1 / 32
+    with gf.Fluid(gf.Grid((64, 32, 48), h), backend="fragment", ctx=ctx) as fluid:
+        centers = fluid.grid.centers()
+        hot = np.linalg.norm(centers - (0.4, 0.35, 0.75), axis=-1) < 0.15
+        fire = gf.Fire(kelvin_at_zero=0.0, kelvin_per_temperature=2000.0, intensity=5.0, soot=0.0)
+        smoke, target = gf.VolumeRenderer(ctx), ctx.simple_framebuffer((32, 24))
+        x, z = np.meshgrid(np.linspace(0.1, 1.95, 30), np.linspace(0.1, 1.4, 12))
+        floor = np.stack([x.ravel(), np.full(x.size, 0.01), z.ravel()], axis=-1)
+        y, z = np.meshgrid(np.linspace(0.05, 0.6, 12), np.linspace(0.3, 1.2, 12))
+        face = np.stack([np.full(y.size, 0.9), y.ravel(), z.ravel()], axis=-1)
+        back = face + np.array((0.1, 0.0, 0.0))
+        seen = []
+        for walled in (False, True):
+            if walled:
+                fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.1, 0.7, 1.2)), position=(0.95, 0.35, 0.75)))
+                fluid.voxelize()
+            fluid.temperature.write(hot * 1.0)
+            smoke.render(fluid, gf.Camera(), target, fire=fire, smoke=gf.Smoke(extinction=1e-6))
+            given = (floor, (0.0, 1.0, 0.0)), (face, (-1.0, 0.0, 0.0)), (back, (1.0, 0.0, 0.0))
+            seen.append([told(smoke, fluid, places, normal)[1][:, 0] for places, normal in given])
+        smoke.release()
+    way = centers[hot] - floor[:, None]
+    true = np.maximum(way[..., 1], 0.0) / np.linalg.norm(way, axis=-1) ** 3 * 5.0 * h**3 / np.pi
+    share = np.clip((0.95 - floor[:, :1]) / way[..., 0], 0.0, 1.0)
+    at = floor[:, None] + way * share[..., None]  # in the wall
+    hidden = (floor[:, :1] > 0.95) & (at[..., 1] < 0.7) & (np.abs(at[..., 2] - 0.75) < 0.6)
+    bare, beside = true.sum(axis=1), np.abs(floor[:, 0] - 0.95) > 0.2
+    left = (true * ~hidden).sum(axis=1)
+    dark = beside & (left == 0.0)
+    assert dark.sum() > 50 and seen[0][0][dark].min() > 0.001
+    assert (seen[1][0][dark] < 0.02 * seen[0][0][dark]).mean() > 0.9
+    off, before = (np.abs(a - b)[beside] / bare.max() for a, b in ((seen[1][0], left), (seen[0][0], bare)))
+    assert np.sqrt((off**2).mean()) < 1.2 * np.sqrt((before**2).mean()) < 0.03 and off.max() < 0.12
+    np.testing.assert_allclose(seen[1][1], seen[0][1], rtol=0.07)  # of the face before it
+    assert seen[1][2].max() < 0.01 * seen[1][1].max()
 
 
 def test_what_a_host_has_bound_stays_and_what_it_is_given_too(ctx: moderngl.Context) -> None:

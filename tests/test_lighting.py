@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from driver import within
 from puff import SIZE, Canvas, Puff, drawn, exact, go_that_way, pictured
-from reference_fire import softened
+from reference_fire import past_solids, softened
 from reference_light import in_cone, light_at, light_layers
 from test_shadows import on_floor
 
@@ -354,6 +354,33 @@ def test_smoke_beside_the_way_takes_no_light_of_the_fire(device: Device) -> None
     np.testing.assert_allclose(left[:7], 1.0, rtol=0.02)
     np.testing.assert_allclose(left[13:], 0.5, rtol=0.25)
     light.release()
+
+
+def test_solids_hide_the_fire_as_their_twin_does(device: Device, rng: np.random.Generator) -> None:
+    """Behind a wall, where some of the fire is seen past it, within solids, and in the fire."""
+    grid = gf.Grid((40, 28, 32), cell_size=1 / 40)
+    temperature, solids = np.zeros((32, 28, 40)), np.zeros((32, 28, 40))
+    temperature[12:20, 4:18, 4:9] = rng.random((8, 14, 5)) + 0.5
+    solids[8:26, :14, 14:17] = solids[:, 20:22, 24:] = solids[14:17, 3:6, 2:12] = 1.0
+    fire = gf.Fire(kelvin_at_zero=0.0, kelvin_per_temperature=2000.0, intensity=5.0)
+    light = FireLight(device, grid)
+    light.update(Puff(device, grid, temperature=temperature * (1.0 - solids)), fire, gf.Smoke(1.0))
+    clear, ways = np.split(light.glow.read().astype(float), 2)
+    light.update(Puff(device, grid, solids=solids, temperature=temperature), fire, gf.Smoke(1.0))
+    glow, same = np.split(light.glow.read().astype(float), 2)
+    light.release()
+    np.testing.assert_array_equal(same, ways)
+    np.testing.assert_array_equal(clear[..., 3], 1.0)
+    number = tuple(2 * -(-n // light.size) for n in (32, 28, 40))
+    clear, glow, ways = (a[: number[0], : number[1], : number[2]] for a in (clear, glow, ways))
+    some = rng.permutation(np.array(list(np.ndindex(*number))))[:400]
+    places, there = (some[:, ::-1] + 0.5) * 0.5 * light.size, ways[tuple(some.T)]
+    left = np.array(
+        [past_solids(solids, p, w[:3], 40 * w[3], light.size) for p, w in zip(places, there, strict=True)]
+    )
+    assert (left == 0.0).sum() > 50 and (left > 0.999).sum() > 50 and ((left > 0.1) & (left < 0.9)).sum() > 20
+    np.testing.assert_allclose(glow[tuple(some.T)][:, 3], left, atol=2e-3 if device.software else 0.02)
+    np.testing.assert_allclose(glow[..., :3], clear[..., :3] * glow[..., 3:], rtol=1e-5, atol=1e-9)
 
 
 def test_gas_looks_no_hotter_than_the_hottest(device: Device) -> None:

@@ -15,6 +15,7 @@ from view_flows import parallel as flat
 import gpufluid as gf
 from gpufluid.gl.device import Device, let_go
 from gpufluid.render.camera import view_of
+from gpufluid.render.fading import fade
 from gpufluid.render.painter import eye_of
 from gpufluid.render.volume import VolumeRenderer
 
@@ -102,6 +103,26 @@ def test_smoke_lets_through_what_its_twin_does(device: Device, rng: np.random.Ge
     np.testing.assert_allclose(shares, expected, atol=4e-3 if device.software else 0.02)
 
 
+def test_things_thin_out_with_the_smoke_of_their_box(device: Device, rng: np.random.Generator) -> None:
+    """Towards its open sides as the twin says, with smoke before them or none; not those of other boxes."""
+    sides = gf.Boundaries.all(gf.Wall()).but(left=gf.Open(), top=gf.Open())
+    density = rng.uniform(0.0, 1.0, GRID.cells[::-1])
+    puff, camera = Puff(device, GRID, density=density, boundaries=sides), CAMERAS["far"]
+    places = rng.uniform(0.0, 1.0, (200, 3)) * np.array(GRID.cells)
+    rate, bits = 1.0 / (0.25 * 16), 0b001001
+    z, y, x = np.meshgrid(*(np.arange(n) + 0.5 for n in GRID.cells[::-1]), indexing="ij")
+    shown = density * fade(np.stack([x, y, z], -1), GRID.cells, bits, rate)
+    eye = np.array(eye_of(view_of(camera, 1.5), puff))
+    for extinction in (8.0, 0.0):
+        shares = seen_through(device, puff, camera, places, gf.Smoke(extinction=extinction, fade=0.25))
+        expected = let_through(extinction * shown, GRID.cell_size, places, eye, 0.0, bits, rate)
+        assert expected.min() < 0.02
+        np.testing.assert_allclose(shares, expected, atol=4e-3 if device.software else 0.02)
+    other = gf.Grid((4, 4, 4), 0.25, (0.3, -0.5, -1.0))
+    shares = seen_through(device, puff, camera, places * 0.2, gf.Smoke(extinction=0.0, fade=0.25), other)
+    np.testing.assert_array_equal(shares, 1.0)
+
+
 def test_places_of_another_box(device: Device) -> None:
     """In cells of theirs, of another size and elsewhere."""
     other = gf.Grid((4, 4, 4), 0.25, (0.3, -0.5, -1.0))  # stands behind the first, seen along z
@@ -158,11 +179,14 @@ def test_particles_are_seen_through_the_smoke_before_them(ctx: moderngl.Context,
 
 
 def test_a_scene_hides_particles_behind_its_smoke(ctx: moderngl.Context) -> None:
-    """Its own and that of another box; not where smoke is not to be seen, or they are not to be hidden."""
+    """Its own and that of another box; not where smoke is not to be seen, or they are not to be hidden.
+
+    And with it they thin out towards open sides.
+    """
     front, back = gf.Grid((8, 8, 8), 1 / 8, (0.0, 0.0, 1.2)), gf.Grid((8, 8, 8), 1 / 8)
     with (
-        gf.Fluid(back, backend="fragment", ctx=ctx) as behind,
-        gf.Fluid(front, backend="fragment", ctx=ctx) as before,
+        gf.Fluid(back, gf.Boundaries(left=gf.Open()), backend="fragment", ctx=ctx) as behind,
+        gf.Fluid(front, gf.Boundaries.all(gf.Open()), backend="fragment", ctx=ctx) as before,
     ):
         frame = gf.FrameRenderer(ctx, (96, 64), background=(0.0, 0.0, 0.0))
         view = gf.ParticlesView(
@@ -198,6 +222,14 @@ def test_a_scene_hides_particles_behind_its_smoke(ctx: moderngl.Context) -> None
         assert lightest(own=0.3, other=0.3) == pytest.approx(clear, rel=1e-3)
         view.veiled, smoke.visible = True, False
         assert lightest(own=0.3, other=0.3) == pytest.approx(clear, rel=1e-3)
+        # 0.5 m from all sides: towards the open one they thin out, also where fire alone is seen
+        smoke.fade = 1.0
+        assert lightest() == pytest.approx(clear, rel=1e-3)
+        scene.fire = gf.Fire()
+        assert lightest() == pytest.approx(0.5 * clear, rel=0.01)
+        smoke.visible = True
+        assert lightest() == pytest.approx(0.5 * clear, rel=0.01)
+        assert lightest(own=0.3) < 0.45 * clear
         scene.live.release()
         frame.release()
 

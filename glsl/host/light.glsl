@@ -96,6 +96,7 @@ vec3 gpufluid_firelight_at(vec3 world, vec3 normal) {
     float edge = gpufluid_fire_blocks.w;  // cells
     if (!(edge > 0.0)) return vec3(0.0);
     vec3 place = gpufluid_light_place(world), lag = gpufluid_fire_blocks.xyz, sum = vec3(0.0);
+    float lost = 0.0;  // of the weights: behind the surface, and hidden from the fire by a solid
     ivec3 count = (ivec3(gpufluid_light_cells) - 1 + ivec3(lag)) / int(edge) + 1;
     int deep = gpufluid_glow_extent.z / 2;
     ivec3 last = min(2 * count, ivec3(gpufluid_glow_extent.xy, deep)) - 1;
@@ -106,16 +107,17 @@ vec3 gpufluid_firelight_at(vec3 world, vec3 normal) {
     for (int corner = 0; corner < 8; ++corner) {
         ivec3 side = ivec3(corner, corner >> 1, corner >> 2) & 1, index = min(low + side, last);
         vec3 near = mix(1.0 - share, share, vec3(side));
-        vec4 from = gpufluid_glow_texel(ivec3(index.xy, index.z + deep));
+        vec4 light = near.x * near.y * near.z * gpufluid_glow_texel(index), from = gpufluid_glow_texel(ivec3(index.xy, index.z + deep));
         float one_way = length(from.xyz), reach = from.w / gpufluid_light_cell_size;
         if (!(one_way > 0.0)) continue;
         vec3 its = (vec3(index) + 0.5) * (0.5 * edge) - lag, way = its + from.xyz * (reach / one_way) - place;
+        lost += (near.x * near.y * near.z - light.w) * (1.0 - smoothstep(-0.25, 0.25, dot(normal, its - place) / edge));
         float off2 = dot(way, way), nearer = (reach * reach + soft2) / (off2 + soft2);
         float directed = one_way * sqrt(off2 / (off2 + soft2)), across = dot(normal, way) * inversesqrt(max(off2, 1e-6));
         float wide2 = 4.0 * directed * (1.0 - directed), wide = sqrt(max(wide2, 1e-6)), above = clamp(across + wide, 0.0, 2.0 * wide);
         float facing = 4.0 * directed * (across > wide ? across : 0.25 * above * above / wide);
         facing += max(1.0 - directed * (1.0 + wide2 / 3.0), 0.0);
-        sum += near.x * near.y * near.z * gpufluid_glow_texel(index).xyz * mix(1.0, nearer, one_way) * facing;
+        sum += light.xyz * mix(1.0, nearer, one_way) * facing;
     }
-    return sum;
+    return sum / max(1.0 - lost, 0.02);
 }

@@ -1,9 +1,13 @@
 // Light of the fire that arrives in a place, as the mean radiance over all directions: the blocks of fire as
 // lights in the middle of what shines in each, weakened by the smoke on the way; of what a block sends out its own smoke lets
 // (1 - exp(-depth)) / depth escape, as from an even slab of that optical depth. Cells of half a block; the slices behind them hold
-// where it comes from: the mean of the unit vectors there, weighted by luminance, and the mean distance (m).
+// where it comes from: the mean of the unit vectors there, weighted by luminance, and the mean distance (m). With the light
+// goes the share of it that solids let by.
 #include "render/fire_box.glsl"
 #include "lib/quotient.glsl"
+#if SOLIDS
+#include "render/fire_past_solids.glsl"
+#endif
 
 const int STOPS = 4;  // on the way, where the smoke is looked up
 
@@ -31,6 +35,7 @@ void main() {
     const float size = float(BLOCK_SIZE) * cell_size;  // m
     vec3 place = (vec3(index) + 0.5) * 0.5;  // blocks
     float sum = 0.0;
+    vec4 ways_sum = vec4(0.0);
     for (int at = 0; at < blocks_extent.x * blocks_extent.y * blocks_extent.z; ++at) {
         int number = int(floor(texelFetch(fire_list, ivec2(at, 0), 0).x));
         if (number < 0) break;
@@ -46,8 +51,17 @@ void main() {
         float depth = block.w * size;
         left *= depth > 1e-3 ? (1.0 - exp(-depth)) / depth : 1.0;
         float weight = left * dot(block.xyz, LUMINANCE);
-        glow_out += ways ? weight * vec4(way * (size / sqrt(distance2)), sqrt(distance2)) : vec4(glow_strength * left * block.xyz, 0.0);
+        ways_sum += weight * vec4(way * (size / sqrt(distance2)), sqrt(distance2));
+        glow_out.xyz += glow_strength * left * block.xyz;
         sum += weight;
     }
-    if (ways) glow_out /= max(sum, 1e-30);
+    ways_sum /= max(sum, 1e-30);
+    if (ways) {
+        glow_out = ways_sum;
+        return;
+    }
+    glow_out.w = 1.0;
+#if SOLIDS
+    if (sum > 0.0) glow_out *= fire_past_solids(place * float(BLOCK_SIZE) - vec3(block_lag), ways_sum.xyz, ways_sum.w / cell_size);
+#endif
 }

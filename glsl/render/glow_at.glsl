@@ -27,7 +27,8 @@ float facing(float across, float directed) {
 
 // Radiance of a white matt surface of normal `n` in or out of the box. For each of the cells round it the fire is one
 // light where it seems to be from there: how its light falls off and where it comes from is then worked out for the
-// place itself, and the cells do not show.
+// place itself, and the cells do not show. Such as a solid hides from the fire and lie behind the surface do not count: what
+// lies behind a wall would darken the side that faces the fire.
 vec3 glow_on(vec3 place, vec3 n) {
     const float soft2 = SOFT * float(BLOCK_SIZE * BLOCK_SIZE);  // cells^2
     const int deep = glow_extent.z / 2;
@@ -35,20 +36,22 @@ vec3 glow_on(vec3 place, vec3 n) {
     vec3 q = clamp(among_glow(place), vec3(0.0), vec3(last));
     ivec3 low = ivec3(q);
     vec3 share = q - vec3(low), sum = vec3(0.0);
+    float lost = 0.0;  // of the weights: behind the surface, and hidden from the fire by a solid
     for (int corner = 0; corner < 8; ++corner) {
         ivec3 side = ivec3(corner, corner >> 1, corner >> 2) & 1, index = min(low + side, last);
         vec3 near = mix(1.0 - share, share, vec3(side));
         float weight = near.x * near.y * near.z;
         if (!(weight > 0.0)) continue;  // so it is with most beside the box
-        vec3 light = weight * fetch_glow(index).xyz;
+        vec4 light = weight * fetch_glow(index);
         vec4 from = fetch_glow(ivec3(index.xy, index.z + deep));
         float one_way = length(from.xyz), reach = from.w / cell_size;  // the share of light from one side; cells
         if (!(one_way > 0.0)) continue;
         vec3 its = (vec3(index) + 0.5) * (0.5 * float(BLOCK_SIZE)) - vec3(block_lag);
+        lost += (weight - light.w) * (1.0 - smoothstep(-0.25, 0.25, dot(n, its - place) / float(BLOCK_SIZE)));
         vec3 way = its + from.xyz * (reach / one_way) - place;
         float off2 = dot(way, way), nearer = (reach * reach + soft2) / (off2 + soft2);
         float directed = one_way * sqrt(off2 / (off2 + soft2));
-        sum += light * mix(1.0, nearer, one_way) * facing(dot(n, way) * inversesqrt(max(off2, 1e-6)), directed);
+        sum += light.xyz * mix(1.0, nearer, one_way) * facing(dot(n, way) * inversesqrt(max(off2, 1e-6)), directed);
     }
-    return sum;
+    return sum / max(1.0 - lost, 0.02);
 }

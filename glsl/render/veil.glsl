@@ -1,7 +1,9 @@
 // The share of a thing's light that the smoke between it and the viewer lets through; a texel a thing.
-// Sampled in pieces of one length from the thing on, so that nothing flickers as it moves.
+// Sampled in pieces of one length from the thing on, so that nothing flickers as it moves. FADES: things of this box,
+// which thin out towards its open sides as its smoke does, where they would end at a plane.
 #include "render/look_at.glsl"
 #include "render/ray_overlap.glsl"
+#include "render/fade.glsl"
 
 uniform sampler2D places;
 uniform vec4 place_scale;    // of a place to cells of this box: xyz w + xyz
@@ -27,5 +29,5 @@ void main() {
         float from = way.x + float(n) * PIECE, piece = min(PIECE, way.y - from);
         depth += smoke_at(p + d * (from + 0.5 * piece)).w * piece * cell_size;
     }
-    through_out = vec4(exp(-depth));
+    through_out = vec4(exp(-depth) * fade(p));
 }

@@ -347,8 +347,8 @@ class Smoke(rules.Checked):
 
     These change the look alone, not the flow:
 
-    fade: metres before the open sides of the box (and inflows that draw fluid out) over which smoke and fire
-        thin out, so that they do not look cut off there; 0: they end at the side.
+    fade: metres before the open sides of the box (and inflows that draw fluid out) over which smoke, fire and
+        particles thin out, so that they do not look cut off there; 0: they end at the side.
     edge: smoke thinner than this density fades from sight: the share ``smoothstep(0, edge, density)`` of it
         shows and takes light. This gives smoke edges finer than the cells, and keeps thin remains from
         veiling the rest. 0: all of it shows.
@@ -441,6 +441,11 @@ class Look:
     smoke: Smoke = field(default_factory=Smoke)
     fire: Fire | None = None
     lights: Sequence[Light | PointLight] = ()
+
+    @property
+    def shows(self) -> bool:
+        """Whether there is smoke or fire to be seen."""
+        return self.smoke.visible or self.fire is not None
 
     def check(self) -> None:
         """Raise GpufluidError naming the first thing no picture can be made with."""

@@ -183,7 +183,7 @@ class FrameRenderer(Guest):
             views.draw(scene.camera, targets.scene, targets.depth, opaque=True)
         self._draw_smoke(scene, look, boxes, view, solid_part)
         if views is not None:
-            hiding = [volume for _, volume in boxes] if scene.smoke.visible else []
+            hiding = [volume for _, volume in boxes] if look.shows else []
             views.draw(scene.camera, targets.scene, targets.depth, opaque=False, smoke=hiding)
         self.pause()
         with self.volume.timed(scene.fluid, "tone map"):
@@ -192,8 +192,7 @@ class FrameRenderer(Guest):
     def _draw_smoke(self, scene: SceneLike, look: Look, boxes: Boxes, view: View, solid_part: Part) -> None:
         """Blend smoke and fire over the opaque scene, and mend the outlines of solids in them."""
         targets = self._targets
-        shows = scene.smoke.visible or look.fire is not None
-        samples = targets.samples if shows and all(solid_part[2:]) else None
+        samples = targets.samples if look.shows and all(solid_part[2:]) else None
         order = farthest_first([fluid.grid for fluid, _ in boxes], view.rays)
         for number, (fluid, volume) in enumerate(boxes[n] for n in order):
             if look.fire is not None and look.fire.shimmer > 0.0:
@@ -201,7 +200,7 @@ class FrameRenderer(Guest):
                     self._passes.shimmer(targets, fluid, view, look.fire.shimmer)
             if samples is not None and number == 0:
                 targets.copy(CLEAR, solid_part)
-            if shows:
+            if look.shows:
                 volume.draw(fluid, view, targets.smoke, targets.depth, look)
         if samples is not None:
             with self.volume.timed(scene.fluid, "outlines"):

@@ -156,7 +156,7 @@ class VolumeRenderer(Guest):
         self._released = False
         self._all_made: dict[object, _Made] = {}  # by size and layout of the box
         self._made: _Made | None = None  # that of the fluid in work
-        self._edge, self._soft = 0.0, False  # as of the `Sight` drawn last
+        self._edge, self._soft, self._smoke = 0.0, False, Smoke()  # as of the `Sight` drawn last
         self._gives = False  # whether a host asks for the light on things of its own
         self._drawn: ReferenceType[FluidLike] | None = None  # the fluid whose light there is
         self._unwalked: Look | None = None  # of a picture that did not show the box: not walked yet
@@ -367,7 +367,7 @@ class VolumeRenderer(Guest):
     ) -> None:
         """Blend the prepared smoke over `target`."""
         made, smoke = self._work, look.smoke
-        self._edge, self._soft = smoke.edge * smoke.extinction, smoke.soft
+        self._edge, self._soft, self._smoke = smoke.edge * smoke.extinction, smoke.soft, smoke
         with drawable(target, depth=False) as bare:
             bare = self._color_only.color(bare) if hangs_in(depth, bare) else bare
             fire = made.lighting.seen_fire(fluid)
@@ -417,7 +417,8 @@ class VolumeRenderer(Guest):
         """Multiply each texel of `target` by the share of light that the smoke drawn last lets through.
 
         It is that of the way to the viewer of `view` from a place, xyz of the same texel of `places`, in
-        cells of `grid`. Raises GpufluidError before the first picture and after `release`.
+        cells of `grid`; in the box of that smoke times the share of things that its `fade` shows.
+        Raises GpufluidError before the first picture and after `release`.
         """
         self._check_alive()
         fluid = self._drawn() if self._drawn is not None else None
@@ -425,6 +426,8 @@ class VolumeRenderer(Guest):
             raise GpufluidError("nothing was drawn yet: call render first")
         own, rays = fluid.grid, view.rays
         shift = (np.array(grid.origin) - own.origin) / own.cell_size
+        fades, values = fading(fluid, self._smoke)
+        inside = fades["FADES"] if grid == own else 0  # others thin out in their own box
         program = volume_program(
             self.device,
             fluid,
@@ -432,9 +435,9 @@ class VolumeRenderer(Guest):
             "render/veil.glsl",
             "shaded",
             solids=False,
-            defines={"EDGED": int(self._edge > 0.0), "SOFTENED": int(self._soft)},
+            defines={"EDGED": int(self._edge > 0.0), "SOFTENED": int(self._soft), "FADES": inside},
         )
-        values = {
+        values |= {
             "places": PICTURE,
             "place_scale": (*shift.tolist(), grid.cell_size / own.cell_size),
             **eye_uniforms(view, fluid),

@@ -118,7 +118,7 @@ class FireLight:
         program["fire_list"] = LIST
         self._list.texture.use(LIST)
         draw_to(self.glow.back_target)
-        with bind(device, program, blocks=self.blocks, middles=self.blocks.parts[1]):
+        with bind(device, program, blocks=self.blocks, middles=self.blocks.parts[1], scalars=fluid.scalars):
             device.cover(program)
 
     def seen(self, layout: FlatLayout, fire: Fire) -> SeenFire:

@@ -50,7 +50,8 @@ class Particles(Chart, KeepsPlaces):
     response. bounce: share, 0 .. 1, of the speed into a wall or solid that is thrown back. vary: 0 .. 1;
     diameters lie evenly between (1 - vary) and (1 + vary) times `size`; response and fall go with their
     squares, as Stokes' do. streak: seconds of a particle's way that are drawn behind it, straight along its
-    velocity. veiled: whether they are hidden by the smoke that `render` is told of.
+    velocity. veiled: whether they are hidden by the smoke that `render` is told of, and thin out where it
+    does towards open sides (`Smoke.fade`).
 
     A step follows the velocity at the end of the fluid's step by the midpoint rule (second order). A particle
     stops at solids and walls, is carried round where the box is periodic, and is born again when it has left
@@ -204,7 +205,8 @@ class Particles(Chart, KeepsPlaces):
     ) -> None:
         """Draw the particles. camera, depth, clip_z: as in `VolumeRenderer.render`; raises as it does.
 
-        smoke: what has drawn the smoke of this picture, before: it hides particles that are behind or in it.
+        smoke: what has drawn the smoke of this picture, before: it hides particles that are behind or in it,
+        and where its `Smoke.fade` thins it out towards the sides of this box, they thin out too.
         """
         volumes = [smoke] if isinstance(smoke, VolumeRenderer) else list(smoke)
         for volume in volumes:
