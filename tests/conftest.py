@@ -14,6 +14,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import fencing
 import khronos
+import leftovers
 import moderngl
 import numpy as np
 import pytest
@@ -56,6 +57,7 @@ settings.load_profile("busy")
 uniforms.install()  # before anything imports gpufluid.render
 fencing.install()
 khronos.install()
+leftovers.install()
 
 _shared: list[moderngl.Context] = []
 
