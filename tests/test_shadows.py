@@ -529,6 +529,25 @@ def test_the_gloss_of_a_solid_lies_over_its_paint(fluid: gf.Fluid, ctx: moderngl
     frame.release()
 
 
+def test_lamps_are_seen_in_a_gloss_as_the_sun_is(fluid: gf.Fluid, ctx: moderngl.Context) -> None:
+    """Light of the sun, of a lamp with a direction and of one far away is the same, highlight and all."""
+    frame, seen = FrameRenderer(ctx, (64, 64), background=(0.0, 0.0, 0.0)), []
+    fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.3), (0.0, 0.5, 0.0), color=(0.05, 0.1, 0.2)))
+    camera, nothing = gf.Camera(target=(0.0, 0.5, 0.0), distance=2.0, azimuth=10.0), (0.0, 0.0, 0.0)
+    way, far = np.array((-0.48, -0.6, -0.64)), 300.0  # m
+    sun = gf.Light(direction=tuple(way), color=(3.0, 2.0, 1.0), ambient=nothing)
+    dark = gf.Light(direction=tuple(way), color=nothing, ambient=nothing)
+    place = tuple((np.array(camera.target) - far * way).tolist())
+    lamp = gf.PointLight(place, color=tuple(far**2 * np.array(sun.color)))
+    for light, lights in ((sun, []), (dark, [sun]), (dark, [lamp])):
+        frame.draw(gf.Scene(fluid, camera=camera, floor=None, light=light, lights=lights))
+        seen.append(frame.read_hdr()[..., :3].astype(float))
+    frame.release()
+    assert seen[0].max() > 3.0 * sun.color[0] * 0.05  # more than matt paint has
+    for other in seen[1:]:
+        np.testing.assert_allclose(other, seen[0], atol=0.01)
+
+
 def test_a_solid_glows_by_itself(fluid: gf.Fluid, ctx: moderngl.Context) -> None:
     """As bright as it says, beside what it throws back; no other is the brighter, and there is a limit."""
     frame, seen = FrameRenderer(ctx, (64, 64), background=(0.0, 0.0, 0.0)), []

@@ -54,14 +54,15 @@ void main() {
         float there = 1.0 - smoothstep(0.05, 1.0, length(aside));
         if (there > 0.0) {
             vec3 right = moved(1, depth, direction), up = moved(2, depth, direction);
-            Lit lit = light_on(Spot(place, vec3(0.0, 1.0, 0.0), right, up, 0.0));
+            Lit lit = light_on(Spot(place, vec3(0.0, 1.0, 0.0), right, up, 0.0), vec3(0.0, 1.0, 0.0));
+            vec3 light = lit.sun + lit.lamps + lit.around;
             vec3 full = sun_color * max(-sun_direction.y, 0.0) + ambient * (0.35 + 0.65), albedo = floor_color;
             // before a plain colour the floor is of it: where all light arrives it cannot be told from it
             if (backdrop_kind == 0 && !own_color) albedo = max(albedo, min(plain.rgb / max(full, 1e-6), 1.0));
-            vec4 ground = vec4(albedo * (lit.sun + lit.around), 1.0);
+            vec4 ground = vec4(albedo * light, 1.0);
 #if PLATE
             // what the picture shows is lit by sun and sky as it is; where that is nothing, it stays
-            ground.rgb = color.rgb * (lit.sun + lit.around + 1e-3) / (full + 1e-3);
+            ground.rgb = color.rgb * (light + 1e-3) / (full + 1e-3);
 #else
             if (backdrop_kind == 0 && plain.w == 0.0) {
 #if OTHERS
@@ -70,7 +71,7 @@ void main() {
                     full += strength_of_other(k, towards) * max(towards.y, 0.0) / max(length(towards), 1e-6);
                 }
 #endif
-                float whole = dot(full, vec3(1.0)), left = dot(lit.sun + lit.around, vec3(1.0));
+                float whole = dot(full, vec3(1.0)), left = dot(light, vec3(1.0));
                 ground = vec4(0.0, 0.0, 0.0, whole > 0.0 ? max(1.0 - left / whole, 0.0) : 0.0);
             }
 #endif

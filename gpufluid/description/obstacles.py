@@ -43,9 +43,10 @@ class Obstacle(rules.Checked):
         diffuses, 2 * thermal_diffusivity / cell_size^2 gives the surface itself the temperature, whatever dt.
     visible: whether it is drawn. The fluid feels it in any case, and it throws its shadow.
     color: of its paint, linear albedo (r, g, b), 0 .. 1; None: terracotta, or what the renderer is told.
-        gloss: strength of the soft sheen on it, 0 (rock, cloth) .. 1 (glaze). emission: linear radiance (r,
-        g, b), >= 0, that it glows with, as an ember or a screen does. It lights nothing else: put a lamp into
-        it. In the pictures of `FrameRenderer` a lamp inside a glowing solid shines out of it.
+        gloss: strength of the soft sheen on it, in which sun and lamps have highlights, 0 (rock, cloth) .. 1
+        (glaze). emission: linear radiance (r, g, b), >= 0, that it glows with, as an ember or a screen does.
+        It lights nothing else: put a lamp into it. In the pictures of `FrameRenderer` a lamp inside a glowing
+        solid shines out of it.
 
     In a step that is split into parts it goes its way part by part: its local origin straight on, its turn
     about one axis, its scale and the vertices of a mesh evenly.
