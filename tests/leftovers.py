@@ -9,8 +9,9 @@ from typing import Any
 
 import moderngl
 
-NAN = b"\xff"  # each float of such bytes is NaN, half or single, and each whole number the largest
-LARGEST = 1 << 26  # bytes: tests of sizes make some that are only larger
+LARGEST = 1 << 22  # bytes, those of 64^3 cells: what is larger is kept as what is smaller
+# each float of such bytes is NaN, half or single, and each whole number the largest
+NANS = memoryview(b"\xff" * LARGEST)
 
 
 def install() -> None:
@@ -23,13 +24,13 @@ def install() -> None:
         made = texture(self, size, components, data, *more, **named)
         nbytes = made.width * made.height * components * int(made.dtype[-1])
         if data is None and made.samples == 0 and 0 < nbytes <= LARGEST:
-            made.write(NAN * nbytes, alignment=1)
+            made.write(NANS[:nbytes], alignment=1)
         return made
 
     def buffered(self: moderngl.Context, data: Any = None, **named: Any) -> moderngl.Buffer:
         made = buffer(self, data, **named)
         if data is None and made.size <= LARGEST:
-            made.write(NAN * made.size)
+            made.write(NANS[: made.size])
         return made
 
     moderngl.Context.texture, moderngl.Context.buffer = textured, buffered  # type: ignore[method-assign]

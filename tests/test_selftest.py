@@ -18,8 +18,17 @@ from gpufluid.gl.passes import Pass
 INK = BOXES[-1:]
 
 
-def test_a_driver_that_is_right_is_told_so(ctx: moderngl.Context) -> None:
+def test_a_driver_that_is_right_is_told_so(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every box, in one stage, is off by what its precision makes; and there is much to see."""
+    play, right = selftest._played, []
+
+    def noted(box: selftest.Box, backend: str, *more: Any, **named: Any) -> Any:
+        found = play(box, backend, *more, **named)
+        if backend == "numpy":
+            right.append(found[-1])
+        return found
+
+    monkeypatch.setattr(selftest, "_played", noted)
     lines = list(compared(ctx, ("fragment",)))
     assert len(lines) == len(BOXES) + 1
     for box, line in zip(BOXES, lines, strict=False):
@@ -27,16 +36,10 @@ def test_a_driver_that_is_right_is_told_so(ctx: moderngl.Context) -> None:
         assert name == box.name
         assert float(off) <= (1e-2 if box.alike == selftest.HALF else 1e-4)
     assert float(lines[-1].split()[-1]) < 0.5 * selftest.PICTURES
-    for box in BOXES:
-        with box.make("numpy", None) as fluid:
-            fluid.step(selftest.DT)
-            start = fluid.velocity.read()
-            for step in range(selftest.STEPS):
-                box.change(fluid, step)
-                fluid.step(selftest.DT)
-            end = fluid.velocity.read()
-            assert np.abs(end - start).max() > 0.05 * np.abs(start).max()
-            assert fluid.density.read().max() > 0.05
+    assert len(right) == len(BOXES)
+    for fields in right:
+        assert np.abs(fields["velocity"]).max() > 0.2 and fields["density"].max() > 0.05
+        assert np.ptp(fields["pressure"]) > 0.01
 
 
 def test_numbers_that_do_not_arrive_are_found(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
