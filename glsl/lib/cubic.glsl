@@ -7,7 +7,7 @@
 //
 // Only what is between the middle two rows and slices is cubic along the axes before. Values beyond them, which a
 // slope alone is taken from, are linear there (Ritchie et al. 1995) and bend as their neighbours do: without that the
-// sample would be of second order. So 32 values of 64 are read, in 0.6 of the time.
+// sample would be of second order. So 32 values of 64 are read.
 #include "lib/taps.glsl"
 
 struct CubicTaps {

@@ -48,13 +48,10 @@ vec4 tricubic_FIELD(vec3 q, ivec3 count, int axis) {
     CubicTaps at = cubic_taps(q, count);
     vec4 straight;
 #if DIMENSIONS == 3
-    vec4 before = vec4(0.0), low = before, high = before, after = before;
-    for (int n = 0; n < 2; ++n) {  // a loop is compiled in half the time
-        before = after;
-        low = high;
-        high = slice_FIELD(at, n == 0 ? at.low.z : at.high.z, axis, straight);
-        after = bend_FIELD(plane_FIELD(at, n == 0 ? at.before.z : at.after.z, axis), high, straight);
-    }
+    vec4 low = slice_FIELD(at, at.low.z, axis, straight);
+    vec4 before = bend_FIELD(plane_FIELD(at, at.before.z, axis), low, straight);
+    vec4 high = slice_FIELD(at, at.high.z, axis, straight);
+    vec4 after = bend_FIELD(plane_FIELD(at, at.after.z, axis), high, straight);
     return between_FIELD(before, low, high, after, at.share.z, at.low_slope.z, at.high_slope.z);
 #else
     return slice_FIELD(at, 0, axis, straight);

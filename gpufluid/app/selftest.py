@@ -138,16 +138,17 @@ def _pictures(ctx: moderngl.Context) -> float:
     """How much three ways to draw the same smoke differ at most, a mean over the picture, of its range."""
     camera = gf.Camera(target=(0.7, 0.9, 0.6), distance=3.0)
     frames = []
-    with released(_smoke("auto", ctx)) as fluid:
+    with _smoke("auto", ctx) as fluid:
         for step in range(STEPS):
             _rise(fluid, step)
             fluid.step(DT)
         for method in ("view-slices", "axis-slices", "ray-march"):
-            volume = gf.VolumeRenderer(ctx, method=method)
-            with released(gf.FrameRenderer(ctx, (96, 128), volume=volume)) as frame:
+            with (
+                released(gf.VolumeRenderer(ctx, method=method)) as volume,
+                released(gf.FrameRenderer(ctx, (96, 128), volume=volume)) as frame,
+            ):
                 frame.draw(gf.Scene(fluid, camera=camera, floor=0.0))
                 frames.append(frame.read()[..., :3].astype(float) / 255.0)
-            volume.release()
     if min(float(np.ptp(frame)) for frame in frames) < 0.1:
         return float("inf")  # nothing is seen
     return max(float(np.abs(frame - frames[0]).mean()) for frame in frames[1:])
