@@ -47,8 +47,8 @@ def test_numbers_that_do_not_arrive_are_found(ctx: moderngl.Context, monkeypatch
     send, sent = Pass._send_flag, set()
 
     def once(self: Pass, name: str, value: bool) -> None:
-        if self.stage == "fragment" or (id(self), name) not in sent:
-            sent.add((id(self), name))
+        if self.stage == "fragment" or (self, name) not in sent:
+            sent.add((self, name))
             send(self, name, value)
 
     monkeypatch.setattr(Pass, "_send_flag", once)
@@ -56,7 +56,8 @@ def test_numbers_that_do_not_arrive_are_found(ctx: moderngl.Context, monkeypatch
     with pytest.raises(gf.GpufluidError, match=r"told: compute \(smoke.*\)\. GPUFLUID_WAY=fragment in"):
         for line in compared(ctx, ("fragment", "compute"), BOXES[:1]):
             lines.append(line)
-    assert re.fullmatch(r"smoke.*: fragment \de-0\d, compute \de-01 WRONG: \w+, from step [34] on", lines[0])
+    found = re.fullmatch(r"smoke.*: fragment \de-0\d, compute (\S+) WRONG: \w+, from step [34] on", lines[0])
+    assert found is not None and float(found[1]) > 0.1
 
 
 def test_what_reading_hides_is_said(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
