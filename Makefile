@@ -61,6 +61,7 @@ system-demo:
 
 system-test:
 	@PYTHON=$(PYTHON) tools/system-packages.sh venv gl xvfb
+	@PYTHON=$(PYTHON) tools/system-packages.sh wayland || echo "tests of windows on Wayland will be skipped"
 	@PYTHON=$(PYTHON) tools/system-packages.sh qt || echo "the test of a window of Qt will be skipped"
 	@PYTHON=$(PYTHON) tools/system-packages.sh vdb || echo "tests that read OpenVDB files back will be skipped"
 	@PYTHON=$(PYTHON) tools/system-packages.sh glsl || echo "shaders will not be held to Khronos' compiler"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -18,7 +19,7 @@ from PIL import Image
 
 import gpufluid as gf
 from gpufluid.common.errors import GpufluidError, MissingDependencyError
-from gpufluid.io.film import Film
+from gpufluid.io.film import Film, require_av
 from gpufluid.io.images import FrameFolder, write_png
 from gpufluid.io.paths import check_output, output_kind
 
@@ -339,6 +340,16 @@ def test_folder_that_takes_no_files(tmp_path: Path) -> None:
         folder.mkdir(mode=0o500)
     with pytest.raises(GpufluidError, match=rf"cannot write in the folder {folder} "):
         check_output(folder / "a.png")
+
+
+def test_a_package_that_does_not_load_tells_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is installed, so how to install it would help nobody."""
+    (tmp_path / "av.py").write_text("raise ImportError('libdrm.so.2: no such file')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "av", raising=False)
+    told = "writing a film needs the package 'av', which does not load here: libdrm.so.2: no such file"
+    with pytest.raises(MissingDependencyError, match=f"^{re.escape(told)}$"):
+        require_av()
 
 
 @pytest.mark.parametrize(("module", "package"), [("PIL", "pillow"), ("av", "av")])

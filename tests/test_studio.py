@@ -423,7 +423,7 @@ def test_the_delete_key_of_a_mac_deletes(tmp_path: Path, platform: str, left: in
 
 def test_without_imgui_the_plain_window_still_works(tmp_path: Path) -> None:
     """A module of that name which cannot be imported stands in for one that is not there."""
-    (tmp_path / "imgui_bundle.py").write_text("raise ImportError('not installed')\n")
+    (tmp_path / "imgui_bundle.py").write_text("raise ModuleNotFoundError('not installed')\n")
     (tmp_path / "plain.py").write_text(
         "import glfw\n"
         "from gpufluid.app.demos import load_demo\n"
@@ -445,7 +445,7 @@ def test_without_imgui_the_plain_window_still_works(tmp_path: Path) -> None:
 
 
 def test_the_command_without_imgui_says_what_to_install(tmp_path: Path) -> None:
-    (tmp_path / "imgui_bundle.py").write_text("raise ImportError('not installed')\n")
+    (tmp_path / "imgui_bundle.py").write_text("raise ModuleNotFoundError('not installed')\n")
     done = run_under_xvfb(
         tmp_path, "-m", "gpufluid", "studio", "--cells", "8", "12", "8", PYTHONPATH=_path_with(tmp_path)
     )

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes sure this machine has what pip cannot install: tools/system-packages.sh [venv] [gl] [xvfb] [qt] [vdb] [glsl]
+# Makes sure this machine has what pip cannot install: tools/system-packages.sh [venv] [gl] [xvfb] [wayland] [qt] [vdb] [glsl]
 # Where everything is there it does nothing; else it asks apt, or says in one line what to install.
 set -eu
 python=${PYTHON:-python3}
@@ -24,6 +24,12 @@ has() {
                 "xcb-randr.so.0", "xcb-shape.so.0", "xcb-xkb.so.1", "xkbcommon-x11.so.0", "dbus-1.so.3",
                 "fontconfig.so.1", "glib-2.0.so.0")]' 2>/dev/null
         ;;
+    wayland)
+        # A compositor without a screen, and what glfw's windows on it need.
+        [ "$(uname -s)" != Linux ] ||
+            { command -v sway && "$python" -c 'import ctypes; [ctypes.CDLL(f"lib{n}.so.{v}") for n, v in (
+                ("wayland-client", 0), ("wayland-cursor", 0), ("wayland-egl", 1), ("xkbcommon", 0))]'; } >/dev/null 2>&1
+        ;;
     vdb)
         # Reads OpenVDB files back, for tests: a package of the system's own Python only.
         [ "$(uname -s)" != Linux ] || /usr/bin/python3 -c 'import numpy, pyopenvdb' 2>/dev/null
@@ -44,6 +50,7 @@ packages_of() {
         echo libxcb-cursor0 libxcb-icccm4 libxcb-image0 libxcb-keysyms1 libxcb-render-util0 libxcb-randr0 \
             libxcb-shape0 libxcb-xkb1 libxkbcommon-x11-0 libdbus-1-3 libfontconfig1 libglib2.0-0
         ;;
+    wayland) echo sway libwayland-client0 libwayland-cursor0 libwayland-egl1 libxkbcommon0 ;;
     vdb) echo python3-openvdb python3-numpy ;;
     glsl) echo glslang-tools ;;
     esac

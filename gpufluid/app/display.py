@@ -16,6 +16,17 @@ def has_display() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
+def choose_glfw() -> None:
+    """Tell the glfw package, before its import, which display is there where only one is: Wayland's or X's.
+
+    It has a library for each, and goes by XDG_SESSION_TYPE, which some sessions do not set, and which a shell
+    from elsewhere (su, ssh -X) has from a session that it does not reach.
+    """
+    wayland, x = (bool(os.environ.get(name)) for name in ("WAYLAND_DISPLAY", "DISPLAY"))
+    if wayland != x:
+        os.environ.setdefault("PYGLFW_LIBRARY_VARIANT", "wayland" if wayland else "x11")
+
+
 def _loaded_egl() -> ctypes.CDLL | None:
     """Return libEGL if this process uses it already; never loads it."""
     no_load = getattr(os, "RTLD_NOLOAD", None)

@@ -77,8 +77,8 @@ def show(
     if not problem:
         try:
             from gpufluid.app.live_frame import LiveFrame
-        except ImportError:
-            missing = MissingDependencyError("jupyter-rfb", "a live frame", "jupyter")
+        except ImportError as error:
+            missing = MissingDependencyError("jupyter-rfb", "a live frame", "jupyter", error)
             if live:
                 raise missing from None
             print(f"gpufluid: {missing}; rendering a film of {seconds:g} s instead", file=sys.stderr)

@@ -201,7 +201,7 @@ class Player:
             studio.draw()
         if self._notice is not None:
             self._notice.over(f"preparing the flow: {COMPILES}")
-        glfw.swap_buffers(self.window.handle)
+        self.window.show()
         now = time.perf_counter()
         self._shown.append(now)
         if now - self._titled > 0.5:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
+import time
 from typing import Any, cast
 
 import glfw
@@ -34,6 +35,19 @@ class _Loader:
         """Nothing: the context goes with its window."""
 
 
+def _on_wayland() -> bool:
+    """Whether glfw shows its windows there."""
+    if hasattr(glfw, "get_platform"):
+        return bool(glfw.get_platform() == glfw.PLATFORM_WAYLAND)
+    return "Wayland" in str(glfw.get_version_string())  # GLFW 3.3 is built for one
+
+
+def _shortest_wait() -> float:
+    """Seconds between two pictures of the screen that shows most a second."""
+    modes = [glfw.get_video_mode(screen) for screen in glfw.get_monitors()]
+    return 1.0 / max([mode.refresh_rate for mode in modes if mode and mode.refresh_rate > 0], default=60)
+
+
 class Window:
     """An open window with a GL context in it; a context manager that closes it.
 
@@ -58,7 +72,11 @@ class Window:
             undo.callback(glfw.terminate)
             self.handle = self._create(size, readable(title))
             glfw.make_context_current(self.handle)
-            glfw.swap_interval(1)
+            # On Wayland a swap that waits for the screen waits while the window is on another workspace: no
+            # film goes on, and Ctrl+C is not heard. Nothing tears there without it, so `show` waits instead.
+            self._wait = _shortest_wait() if _on_wayland() else None
+            self._shown = 0.0
+            glfw.swap_interval(0 if self._wait else 1)
             loader: Any = _Loader()
             # the panel, which draws in it too, sets all that it needs itself
             self.ctx = make_own(moderngl.create_context(require=330, context=loader))
@@ -76,6 +94,9 @@ class Window:
             glfw.window_hint(glfw.OPENGL_PROFILE, glfw.OPENGL_CORE_PROFILE)
             glfw.window_hint(glfw.OPENGL_FORWARD_COMPAT, True)
             glfw.window_hint(glfw.SCALE_TO_MONITOR, True)  # else tiny where units are pixels, fine ones
+            for hint in ("WAYLAND_APP_ID", "X11_CLASS_NAME", "X11_INSTANCE_NAME"):
+                if hasattr(glfw, hint):  # what a desktop knows the program by
+                    glfw.window_hint_string(getattr(glfw, hint), "gpufluid")
             handle = glfw.create_window(*size, title, None, None)
             if handle:
                 return handle
@@ -88,6 +109,13 @@ class Window:
             return 0, 0  # X11 leaves it its size
         width, height = glfw.get_framebuffer_size(self.handle)
         return width, height
+
+    def show(self) -> None:
+        """Show what was drawn, at most as often as a screen does."""
+        glfw.swap_buffers(self.handle)
+        if self._wait:
+            time.sleep(max(self._shown + self._wait - time.perf_counter(), 0.0))
+            self._shown = time.perf_counter()
 
     def close(self) -> None:
         """Close the window and its context; does nothing the second time."""

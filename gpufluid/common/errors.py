@@ -48,22 +48,29 @@ class GLUnavailableError(GpufluidError):
 
 
 class MissingDependencyError(GpufluidError):
-    """An optional package is not installed; the message names the command that installs it.
+    """An optional package is not installed, and the message names the command that does it, or does not load.
 
-    package: its name. purpose: what needs it. extra: which extra of gpufluid brings it.
+    package: its name. purpose: what needs it. extra: which extra of gpufluid brings it. error: what the
+    import raised.
     """
 
-    def __init__(self, package: str, purpose: str, extra: str = "all") -> None:
-        super().__init__(f'{purpose} needs the package {package!r}: pip install "gpufluid[{extra}]"')
+    def __init__(
+        self, package: str, purpose: str, extra: str = "all", error: ImportError | None = None
+    ) -> None:
+        what = f"{purpose} needs the package {package!r}"
+        if error is None or isinstance(error, ModuleNotFoundError):
+            super().__init__(f'{what}: pip install "gpufluid[{extra}]"')
+        else:  # it is there, and a library of the system, say, is not
+            super().__init__(f"{what}, which does not load here: {error}")
 
 
 @contextmanager
 def needs(package: str, purpose: str) -> Iterator[None]:
-    """Raise MissingDependencyError where an import in the block fails, for want of `package`."""
+    """Raise MissingDependencyError where an import of `package` in the block fails."""
     try:
         yield
-    except ImportError:
-        raise MissingDependencyError(package, purpose) from None
+    except ImportError as error:
+        raise MissingDependencyError(package, purpose, error=error) from None
 
 
 class ShapeWarning(UserWarning):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 import shutil
 import sys
 import time
@@ -21,15 +22,35 @@ from gpufluid.common.errors import MissingDependencyError
 
 __all__ = ["ACCENT", "HELD", "WRONG", "Ui", "at_every_key", "file_dialogs", "has_file_dialog", "imgui"]
 
+
+@contextlib.contextmanager
+def _bound_late() -> Iterator[None]:
+    """Libraries that the block loads look their functions up when they call them, not all at once (Linux).
+
+    ImGui's is linked to the libglfw that is loaded already, the glfw package's, and to functions of X11 in
+    it, which its build for Wayland lacks. Nothing here calls them.
+    """
+    if not sys.platform.startswith("linux"):
+        yield
+        return
+    before = sys.getdlopenflags()
+    sys.setdlopenflags((before & ~os.RTLD_NOW) | os.RTLD_LAZY)
+    try:
+        yield
+    finally:
+        sys.setdlopenflags(before)
+
+
 try:
-    import imgui_bundle
+    with _bound_late():
+        import imgui_bundle
     from imgui_bundle import imgui
     from imgui_bundle import portable_file_dialogs as file_dialogs
-except ImportError:
+except ImportError as error:
     panel = (
         "the studio's panel" if sys.version_info >= (3, 11) else "the studio's panel, from Python 3.11 on,"
     )
-    raise MissingDependencyError("imgui-bundle", panel) from None
+    raise MissingDependencyError("imgui-bundle", panel, error=error) from None
 
 FONT = "assets/fonts/Roboto/Roboto-Regular.ttf", "assets/fonts/DroidSans.ttf"  # in imgui_bundle; or none
 FONT_SIZE = 15.0
