@@ -65,9 +65,12 @@ def device_lines(trial: bool) -> Iterator[str]:
 
     Raises GLUnavailableError without OpenGL, GpufluidError where a trial is asked for and cannot be kept.
     """
-    from gpufluid.gl.contexts import create_context
+    from gpufluid.gl.contexts import create_context, device_names
     from gpufluid.gl.trial import choose, tune
 
+    names = device_names()
+    for n, name in enumerate(names if len(names) > 1 else ()):
+        yield f"{'' if n else 'devices':16} {n}: {name}"
     with released(create_context()) as ctx:
         if trial:
             tune(ctx)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from itertools import product
 from threading import get_ident
 from typing import Any
 from weakref import WeakSet, finalize
 
 import moderngl
 
-from gpufluid.common.errors import GLUnavailableError, GpufluidError
+from gpufluid.common.errors import GLUnavailableError, GpufluidError, warn
 from gpufluid.contract.backend import released
 from gpufluid.gl.calls import a_context, calls, current_renderer
+from gpufluid.gl.devices import device_asked, device_count
 from gpufluid.gl.programs import compiled
 from gpufluid.gl.state import gone, guard_of, keep_state
 
@@ -58,27 +58,86 @@ def check_process() -> None:
 def create_context() -> moderngl.Context:
     """Return a context of the engine's own, without a window, which its calls make current.
 
+    It is on the first of EGL's devices that gives one, or on that which GPUFLUID_DEVICE names. Warns where
+    that is a renderer in software, as GPUs before it give none.
     Raises GLUnavailableError where there is no OpenGL 3.3, naming what to install and the way without, and
-    GpufluidError as `check_process` does.
+    GpufluidError as `check_process` and `device_asked` do.
     """
     check_process()
-    reasons = []
-    linux = sys.platform.startswith("linux")
-    loaders: Any = ({"backend": "egl", **LIBRARIES}, {"backend": "egl"}, {}) if linux else ({},)
+    reasons: list[str] = []
+    failed: dict[int, str] = {}  # of GPUs
+    for options in _loaders():
+        try:
+            made = _opened(options)
+        except GLUnavailableError as error:
+            reasons.append(str(error))
+            if "device_index" in options:
+                failed.setdefault(options["device_index"], str(error))
+            continue
+        before = {number: why for number, why in failed.items() if number < options.get("device_index", 0)}
+        if before and names_software(calls(made).renderer):
+            _warn_of(before, calls(made).renderer)
+        return made
+    raise GLUnavailableError(
+        f"no OpenGL 3.3 here ({'; '.join(dict.fromkeys(reasons))}): {REMEDIES.get(sys.platform, REMEDY)}; "
+        'in Python gf.Fluid(..., backend="numpy") steps without it'
+    )
+
+
+def _loaders() -> list[dict[str, Any]]:
+    """How a context may be made here, the best way first: what moderngl is given for it."""
+    asked = device_asked()
+    if not sys.platform.startswith("linux"):
+        return [{}]
+    numbers = range(device_count()) if asked is None else [asked]
+    egl = [
+        {"backend": "egl", "device_index": number, **libraries}
+        for libraries in (LIBRARIES, {})
+        for number in numbers
+    ]
+    return [*egl, {}] if asked is None else egl
+
+
+def _opened(options: dict[str, Any]) -> moderngl.Context:
+    """A context that is made with `options`. Raises GLUnavailableError with the reasons why there is none."""
     # macOS gives its newest, 4.1, whatever is asked for; one that is too old for who asked is never freed
     versions = VERSIONS[-1:] if sys.platform == "darwin" else VERSIONS
-    for options, version in product(loaders, versions):  # moderngl's annotations know no backend=
+    reasons = []
+    for version in versions:
         try:
+            # moderngl's annotations know no backend=
             made = make_own(moderngl.create_context(standalone=True, require=version, **options))
         except Exception as error:  # every loader raises its own kind
             reasons.append(str(error).strip().splitlines()[0] if str(error).strip() else repr(error))
             continue
         guard_of(made).recalled = True
         return made
-    raise GLUnavailableError(
-        f"no OpenGL 3.3 here ({'; '.join(dict.fromkeys(reasons))}): {REMEDIES.get(sys.platform, REMEDY)}; "
-        'in Python gf.Fluid(..., backend="numpy") steps without it'
-    )
+    raise GLUnavailableError("; ".join(dict.fromkeys(reasons)))
+
+
+_warned: set[int] = set()
+
+
+def _warn_of(failed: dict[int, str], renderer: str) -> None:
+    """Say once that the devices before give nothing: without it all is slow, and nobody knows why."""
+    wanted = os.environ.get("LIBGL_ALWAYS_SOFTWARE", "0") not in ("", "0", "false")
+    if not (wanted or _warned.issuperset(failed)):
+        _warned.update(failed)
+        told = ", ".join(f"GPU {number} does not open ({reason})" for number, reason in failed.items())
+        text = f"{told}, so {renderer} draws in software, which is slow: may this user open /dev/dri/render*"
+        warn(f"{text} (on many systems who is in the groups video and render)?", RuntimeWarning)
+
+
+def device_names() -> list[str]:
+    """Return what each of EGL's devices draws with, or why it does not."""
+    names = []
+    for number in range(device_count()):
+        try:
+            with released(_opened({"backend": "egl", "device_index": number, **LIBRARIES})) as ctx:
+                names.append(calls(ctx).renderer)
+        except GLUnavailableError as error:
+            names.append(f"does not open ({error})")
+    return names
 
 
 _own: WeakSet[moderngl.Context] = WeakSet()
