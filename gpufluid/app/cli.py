@@ -30,7 +30,7 @@ OFF_SCREEN = "Without a display, it writes NAME.mp4 and NAME.png into the curren
 TAKEN = (  # arguments that `Outputs` takes as they are
     *("out", "overwrite", "transparent"),
     *("format", "bits", "motion", "volumes", "volume_format", "fields", "up"),
-    *("flip_book", "flow_map", "flow_axis", "columns", "save"),
+    *("flip_book", "flow_map", "flow_axis", "six_way", "columns", "save"),
 )
 BAD_INPUT = 2
 STOPPED = 128 + signal.SIGINT  # what a shell reports for a program that Ctrl-C ended

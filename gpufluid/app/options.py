@@ -173,6 +173,12 @@ def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
         help="axis the flow map looks along: x, y or z (default); camera: the motion in each frame of the "
         "flip book, in pixels",
     )
+    add(
+        "--six-way",
+        metavar="FILE.png",
+        help="write the smoke in the light of six sides as two sheets for games, FILE_rtb.png and "
+        "FILE_lbf.png, with a .json file",
+    )
     add("--save", metavar="FILE", help="write the state after the last frame, for --resume")
     add("--columns", type=_count, metavar="N", help="columns of the sheets (default: nearly square)")
 

@@ -27,7 +27,7 @@ from gpufluid.io.about import describe
 from gpufluid.io.background import Background, apart, patience
 from gpufluid.io.exr import require_openexr
 from gpufluid.io.film import Film
-from gpufluid.io.games import FlipBook, FlowBook, flow_of, rows_and_columns
+from gpufluid.io.games import SIX_WAY, FlipBook, FlowBook, SixWayBook, flow_of, rows_and_columns, sheet_files
 from gpufluid.io.images import FrameFolder, require_pillow
 from gpufluid.io.motion import motion_later
 from gpufluid.io.paths import KINDS, Kind, check_folder, check_new_file, check_output, output_kind
@@ -183,7 +183,8 @@ class Outputs:
     first. motion: EXR pictures tell that of smoke and solids. transparent: on nothing, with alpha.
     volumes: a folder for a volume a frame; volume_format: one of VOLUME_FORMATS; fields, up: as in
     `write_volume`. flip_book, flow_map: sheets (.png); columns: of both; flow_axis: along which it is seen,
-    or "camera": as the picture shows it, in pixels a frame.
+    or "camera": as the picture shows it, in pixels a frame. six_way: sheets of the smoke in the light of six
+    sides.
     save: the state after the last frame, as `Fluid.save` writes it; of several boxes also NAME-2 and so on.
     overwrite: whether files that exist are replaced. goes_on: whether numbers of pictures and volumes go on
     from the frames that the scene has had, whose files may be in the folder and stay.
@@ -203,6 +204,7 @@ class Outputs:
     flow_map: Name | None = None
     columns: int | None = None
     flow_axis: str | None = None
+    six_way: Name | None = None
     save: Name | None = None
     overwrite: bool = False
     goes_on: bool = False
@@ -210,7 +212,7 @@ class Outputs:
     @property
     def wanted(self) -> bool:
         """Whether anything is to be written."""
-        asked = (self.out, self.still, self.volumes, self.flip_book, self.flow_map, self.save)
+        asked = (self.out, self.still, self.volumes, *self._sheets, self.save)
         return any(value is not None for value in asked)
 
     @property
@@ -226,7 +228,7 @@ class Outputs:
 
     def check(self) -> Outputs:
         """Return these; raises GpufluidError for what does not go together and what cannot be written."""
-        for path in (self.out, self.still, self.volumes, self.flip_book, self.flow_map, self.save):
+        for path in (self.out, self.still, self.volumes, *self._sheets, self.save):
             if path is not None:
                 named_file(path)
         if self.out is not None and self._kind == "picture":
@@ -241,7 +243,7 @@ class Outputs:
             (self.volume_format, self.volumes is not None, "volume_format goes with volumes: name a folder"),
             (self.fields, self.volumes is not None, "fields go with volumes: name a folder"),
             (self.up, self.volumes is not None, "up goes with volumes: name a folder"),
-            (self.columns, self._has_sheet, "columns go with a flip book or a flow map"),
+            (self.columns, any(self._sheets), "columns go with a flip book, a flow map or six-way lightmaps"),
             (self.flow_axis, self.flow_map is not None, "flow_axis goes with a flow map"),
         ):
             if value is not None and not needs:
@@ -260,8 +262,8 @@ class Outputs:
         return self
 
     @property
-    def _has_sheet(self) -> bool:
-        return self.flip_book is not None or self.flow_map is not None
+    def _sheets(self) -> tuple[Name | None, ...]:
+        return self.flip_book, self.flow_map, self.six_way
 
     def _check_bits(self) -> None:
         if self.bits is None:
@@ -276,7 +278,7 @@ class Outputs:
             wants.append(("an EXR picture", (16, 32)))
         elif self.out is not None or self.still is not None:
             wants.append(("a PNG picture", (8, 16)))
-        if self._has_sheet:
+        if any(self._sheets):
             wants.append(("a sheet", (8, 16)))
         if not wants:
             raise GpufluidError("bits go with pictures, films and sheets")
@@ -303,15 +305,19 @@ class Outputs:
         if self.volumes is not None:
             check_volumes(self.volumes)
             check_folder(self.volumes, ANY_VOLUME, VolumeFolder.what, overwrite)
-        sheets = [Path(sheet) for sheet in (self.flip_book, self.flow_map) if sheet is not None]
-        for sheet in sheets:
-            require_pillow()
-            check_new_file(sheet, self.overwrite, (".png",))
-            check_file(sheet.with_suffix(".json"), self.overwrite)
+        sheets: list[Path] = []
+        for asked, endings in zip(self._sheets, (("",), ("",), SIX_WAY), strict=True):
+            if asked is not None:
+                require_pillow()
+                *pictures, told = sheet_files(Path(asked), endings)
+                check_new_file(asked, self.overwrite or Path(asked) not in pictures, (".png",))
+                for file in pictures:
+                    check_new_file(file, self.overwrite, (".png",))
+                check_file(told, self.overwrite)
+                sheets += [*pictures, told]
         if self.save is not None:
             check_new_file(self.save, self.overwrite)
-        asked = (*sheets, *(s.with_suffix(".json") for s in sheets), self.still, self.out, self.save)
-        paths = [Path(p).resolve() for p in asked if p is not None]
+        paths = [Path(p).resolve() for p in (*sheets, self.still, self.out, self.save) if p is not None]
         for path in paths:
             if paths.count(path) > 1:
                 raise GpufluidError(f"two outputs cannot have one name, {path.name}")
@@ -413,6 +419,9 @@ class Outputs:
                 tell = report("volume", f" of box {number + 1}" if scene.others else "")
                 made.append(Output(volumes, _volumes(volumes, number), False, tell, leaves=True))
         with contextlib.ExitStack() as open_ones:
+            if self.six_way is not None:
+                maps = self._six_way(scene, frames, size, fps, open_ones)
+                made.append(Output(*maps, False, report("frame", ", six-way lightmaps")))
             yield [open_ones.enter_context(output) for output in made]
 
     def _linear_picture(self, folder: FrameFolder) -> Callable[[Shot], Work]:
@@ -423,6 +432,33 @@ class Outputs:
             return lambda: folder.write(radiance, depth=depth, motion=motion(), view=view, half=half)
 
         return take
+
+    def _six_way(
+        self, scene: Scene, frames: int | None, size: tuple[int, int], fps: float, undo: contextlib.ExitStack
+    ) -> tuple[SixWayBook, Callable[[Shot], Work]]:
+        """undo: takes what is to be released in the end."""
+        from gpufluid.render.six_way import SixWay
+
+        assert self.six_way is not None
+        rows_and_columns(frames or 1, size, self.columns)
+        book = SixWayBook(
+            self.six_way,
+            bits=self.bits or 8,
+            columns=self.columns,
+            fps=fps,
+            about=describe(scene, size, fps),
+            overwrite=self.overwrite,
+        )
+        assert scene.fluid.ctx is not None  # checked
+        maps = SixWay(scene.fluid.ctx, size, slices=scene.picture.slices, method=scene.picture.drawn_by)
+        undo.callback(maps.release)
+
+        def take(shot: Shot) -> Work:
+            with shot.scene.told():
+                drawn = maps.draw(shot.scene)
+            return lambda: book.write(drawn)
+
+        return book, take
 
     def _flow_map(
         self, scene: Scene, frames: int | None, size: tuple[int, int], fps: float

@@ -24,6 +24,9 @@ from gpufluid.io.motion import sum_of_densities
 
 LARGEST_SHEET = 16384  # pixels along a side: what game engines and GPUs take at most
 Sheet = TypeVar("Sheet", bound="_Sheet")
+SIX_WAY = ("_rtb", "_lbf")  # the two pictures of six-way lightmaps
+ALPHA, EMISSIVE, LIT = 3, 7, [0, 1, 2, 4, 5, 6]  # their channels, both pictures in one
+SEEN = 0.02  # alpha from which on the light of a pixel counts for the scale of all
 ZERO = {8: 128, 16: 32768}  # what a velocity of 0 is stored as, so that it comes back as 0
 
 
@@ -84,13 +87,24 @@ def _about(frames: Sequence[NDArray[Any]], sheet: NDArray[Any], fps: float) -> d
     }
 
 
+def sheet_files(path: Path, endings: Sequence[str] = ("",)) -> list[Path]:
+    """The files of a sheet: a picture for each of `endings` of its name, and the JSON."""
+    return [*(path.with_stem(path.stem + ending) for ending in endings), path.with_suffix(".json")]
+
+
 class _Sheet(ABC):
-    """Frames being gathered for a sheet; a context manager that writes them when its block ends."""
+    """Frames being gathered for a sheet; a context manager that writes them when its block ends.
+
+    endings: of the names of its pictures.
+    """
+
+    endings: Sequence[str] = ("",)
 
     def __init__(self, path: str | os.PathLike[str], columns: int | None, overwrite: bool) -> None:
         require_pillow()
-        self.path = check_file(path, overwrite, (".png",))
-        check_file(self.path.with_suffix(".json"), overwrite)
+        self.path = check_file(path, overwrite or len(self.endings) > 1, (".png",))
+        for file in sheet_files(self.path, self.endings):
+            check_file(file, overwrite)
         self._columns, self._overwrite = columns, overwrite
         self._gathered: list[NDArray[Any]] = []
         self._closed = False
@@ -227,6 +241,81 @@ class FlowBook(_Sheet):
 
     def _save(self) -> None:
         write_flow_sheet(self.path, self._gathered, overwrite=self._overwrite, **self._options)
+
+
+class SixWayBook(_Sheet):
+    """Six-way lightmaps being gathered, as `FlipBook` gathers pictures: two .png and a .json; a context manager.
+
+    path: "smoke.png" gives smoke_rtb.png (red right, green top, blue back, alpha), smoke_lbf.png (red left,
+    green bottom, blue front, alpha emissive) and smoke.json. Values are linear, not sRGB; alpha is straight.
+    scale: what a full channel of light is; None: the largest value of all frames, in pixels that hide more
+    than `SEEN`; what is brighter is cut off there. emissive_scale: the same of what shines. bits: 8 or 16.
+    columns, fps, about, overwrite: as of `FlipBook`. Raises GpufluidError for numbers that cannot be, and for
+    a path that cannot be written to.
+    """
+
+    endings = SIX_WAY
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        scale: Number | None = None,
+        emissive_scale: Number | None = None,
+        bits: int = 8,
+        columns: int | None = None,
+        fps: Number = 30.0,
+        about: Mapping[str, Any] | None = None,
+        overwrite: bool = False,
+    ) -> None:
+        one_of(bits, tuple(ZERO), "bits")
+        super().__init__(path, columns, overwrite)
+        self.fps = finite_number(fps, "fps", above=0.0)
+        self._bits, self._about = bits, dict(about or {})
+        self._scales = [
+            given if given is None else finite_number(given, name, above=0.0)
+            for given, name in ((scale, "scale"), (emissive_scale, "emissive_scale"))
+        ]
+
+    def write(self, maps: NDArray[np.floating]) -> None:
+        """Add `maps` as one frame, [h, w, 8], as `SixWay.draw` gives them.
+
+        Raises GpufluidError where they are unlike the first, or the sheet would be over 16384 pixels a side.
+        """
+        frame = np.asarray(maps)
+        if frame.ndim != 3 or frame.shape[2] != 8 or not frame.size or not np.isfinite(frame).all():
+            raise GpufluidError(
+                f"six-way lightmaps must be finite [height, width, 8], got {list(frame.shape)}"
+            )
+        # half floats hold twice what 8 bits do, and a sheet of 4096 x 4096 pixels is 270 MB of them
+        kind = np.float16 if self._bits == 8 else np.float32
+        self._add(np.clip(frame, 0.0, 6e4).astype(kind))
+
+    def _save(self) -> None:
+        light, shining = self._scales
+        for frame in self._gathered if light is None else ():
+            seen = frame[frame[..., ALPHA] > SEEN]
+            light = max(light or 0.0, float(seen[:, LIT].max(initial=0.0)))
+        for frame in self._gathered if shining is None else ():
+            shining = max(shining or 0.0, float(frame[..., EMISSIVE].max()))
+        scales = np.full(8, light or 1.0)
+        scales[ALPHA], scales[EMISSIVE] = 1.0, shining or 1.0
+        most = (1 << self._bits) - 1
+        kind = np.uint8 if self._bits == 8 else np.uint16
+        coded = [np.rint(np.clip(f / scales, 0.0, 1.0) * most).astype(kind) for f in self._gathered]
+        sheet = arranged(coded, self._columns)
+        *pictures, told = sheet_files(self.path, self.endings)
+        for n, picture in enumerate(pictures):
+            write_png(picture, np.ascontiguousarray(sheet[..., 4 * n : 4 * n + 4]), self._overwrite)
+        about = {
+            "pictures": [picture.name for picture in pictures],
+            "channels": [["right", "top", "back", "alpha"], ["left", "bottom", "front", "emissive"]],
+            "scale": scales[0],
+            "emissive_scale": scales[EMISSIVE],
+            "encoding": "linear",
+            "alpha": "straight",
+        }
+        write_json(told, {**self._about, **_about(coded, sheet, self.fps), **about}, self._overwrite)
 
 
 def _flow_map(flow: ArrayLike) -> NDArray[np.float64]:
