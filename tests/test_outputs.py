@@ -28,6 +28,7 @@ from gpufluid.app.outputs import Outputs
 from gpufluid.app.play import play
 from gpufluid.io import background
 from gpufluid.io.background import Background
+from gpufluid.render.six_way import SixWay
 
 pytestmark = pytest.mark.usefixtures("one_context")
 CELLS = (8, 12, 8)
@@ -209,6 +210,25 @@ def test_sheets_for_games(folder: Path) -> None:
     assert Image.open("side.png").size == (8, 8) and Path("side.png").read_bytes()[24] == 16
 
 
+def test_six_way_lightmaps_for_games(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = "run one.toml --frames 3 --size 24x16 --six-way lit.png --columns 2"
+    assert main(words.split()) == 0
+    assert names(folder) == ["lit.json", "lit_lbf.png", "lit_rtb.png", "one.toml", "two.toml"]
+    assert "lit_rtb.png (3 frames, six-way lightmaps with lit_lbf.png)" in capsys.readouterr().out
+    told = json.loads(Path("lit.json").read_text())
+    assert (told["frames"], told["rows"], told["columns"], told["title"]) == (3, 2, 2, "one")
+    scene = ended("one.toml", 3)
+    with SixWay(scene.fluid.ctx, (24, 16), method=scene.picture.drawn_by) as drawn:
+        maps = drawn.draw(scene)
+    for n, name in enumerate(told["pictures"]):
+        sheet = np.asarray(Image.open(name)).astype(float)
+        assert sheet.shape == (32, 48, 4) and not sheet[16:, 24:].any(), "the fourth place is empty"
+        scale = np.array([told["scale"]] * 3 + [(1.0, told["emissive_scale"])[n]])
+        expected = np.clip(maps[..., 4 * n : 4 * n + 4] / scale, 0.0, 1.0)
+        np.testing.assert_allclose(sheet[16:, :24] / 255, expected, atol=0.7 / 255)
+    scene.release()
+
+
 def test_a_flow_map_that_fits_the_flip_book(folder: Path) -> None:
     """Place for place, and the motion that an EXR of the same frame has, in pixels."""
     words = "run one.toml --frames 5 --size 24x16 --flip-book fb.png --flow-map fm.png --flow-axis camera"
@@ -306,7 +326,13 @@ BAD = [
     ("--save a.mp4 -o a.mp4", "two outputs cannot have one name, a.mp4"),
     ("--save ./a.png -o a.png", "two outputs cannot have one name, a.png"),
     ("--save a.json --flip-book a.png", "two outputs cannot have one name, a.json"),
-    ("--columns 3", "columns go with a flip book or a flow map"),
+    ("--columns 3", "columns go with a flip book, a flow map or six-way lightmaps"),
+    ("--six-way a.jpg", "a.jpg: the name must end in .png"),
+    ("--six-way told.png", "told.json: exists already"),
+    ("--six-way lit.png", "lit_lbf.png: exists already"),
+    ("--six-way a.png --flip-book a_rtb.png", "two outputs cannot have one name, a_rtb.png"),
+    ("--six-way a.png --bits 32", "a sheet has 8 or 16 bits a channel, not 32"),
+    ("--six-way a.png --frames 3000", "is over 16384 a side"),
     ("--flip-book a.png --frames 3000", "is over 16384 a side"),
     ("-o old/ --format exr", "old: holds 1 numbered picture already"),
 ]
@@ -317,7 +343,7 @@ def test_what_cannot_be_is_refused_early(
     folder: Path, capsys: pytest.CaptureFixture[str], options: str, message: str
 ) -> None:
     (folder / "old").mkdir()
-    for name in ("old/volume_0001.vdb", "old/frame_0001.png", "taken.png", "told.json"):
+    for name in ("old/volume_0001.vdb", "old/frame_0001.png", "taken.png", "told.json", "lit_lbf.png"):
         (folder / name).write_text("mine")
     before = names(folder), names(folder / "old")
     assert main(["run", "one.toml", "--size", "400x300", *options.split()]) == 2

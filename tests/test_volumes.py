@@ -26,11 +26,18 @@ from gpufluid.numerics.saved import HALVED
 BEYOND_ID = 21 + 36  # of a file: its header and its own id
 
 SYSTEM_PYTHON = "/usr/bin/python3"
+IMPORT = """
+    import numpy as np
+    try:
+        import openvdb as vdb
+    except ImportError:  # before OpenVDB 12
+        import pyopenvdb as vdb
+"""
 
 
 def has_openvdb() -> bool:
     try:
-        found = subprocess.run([SYSTEM_PYTHON, "-c", "import pyopenvdb, numpy"], capture_output=True)
+        found = subprocess.run([SYSTEM_PYTHON, "-c", textwrap.dedent(IMPORT)], capture_output=True)
     except OSError:
         return False
     return found.returncode == 0
@@ -41,9 +48,9 @@ needs_openvdb = pytest.mark.skipif(
     reason="OpenVDB files are read back by Debian's python3-openvdb: apt-get install python3-openvdb",
 )
 
-READ_BACK = """
-    import json, sys
-    import numpy as np, pyopenvdb as vdb
+READ_BACK = (
+    f"{IMPORT}    import json, sys\n"
+    + """
     grids, metadata = vdb.readAll(sys.argv[1])
     arrays, about = {}, {"": {k: str(v) for k, v in metadata.items()}}
     for grid in grids:
@@ -68,6 +75,7 @@ READ_BACK = """
     np.savez(sys.argv[1] + ".npz", **arrays)
     print(json.dumps(about))
 """
+)
 
 
 def read_vdb(path: Path, cells: tuple[int, int, int]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

@@ -11,7 +11,7 @@ import pytest
 from wayland import needs_wayland, run_on_wayland
 from xvfb import needs_a_screen, run_under_xvfb
 
-from gpufluid.app.display import choose_glfw
+from gpufluid.app.display import glfw_chosen
 
 
 @needs_wayland
@@ -70,7 +70,9 @@ def test_a_shell_from_a_session_out_of_reach(tmp_path: Path) -> None:
 def test_glfw_is_told_of_the_display_that_is_there(
     monkeypatch: pytest.MonkeyPatch, displays: dict[str, str], library: str | None
 ) -> None:
+    before = dict(displays)
     with monkeypatch.context() as patched:
         patched.setattr(os, "environ", displays)
-        choose_glfw()
-    assert displays.get("PYGLFW_LIBRARY_VARIANT") == library
+        with glfw_chosen():
+            assert displays.get("PYGLFW_LIBRARY_VARIANT") == library
+    assert displays == before, "other programs inherit it"

@@ -36,7 +36,7 @@ def compositor() -> Iterator[dict[str, str]]:
     with tempfile.TemporaryDirectory(prefix="way") as folder:
         config = Path(folder, "config")
         config.write_text(CONFIG)
-        unseen = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE", "SWAYSOCK")
+        unseen = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE", "SWAYSOCK", "PYGLFW_LIBRARY_VARIANT")
         env = {k: v for k, v in os.environ.items() if k not in unseen} | {"XDG_RUNTIME_DIR": folder}
         other: dict[str, Any] = {}
         if os.getuid() == 0:  # sway does not run as root

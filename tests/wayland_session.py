@@ -8,15 +8,14 @@ import subprocess
 import time
 from typing import Any
 
-from gpufluid.app.display import choose_glfw
+import gpufluid as gf
+from gpufluid.app.display import glfw_chosen
 
-choose_glfw()
+with glfw_chosen():
+    import glfw
 
-import glfw  # noqa: E402  # it chooses its library when it is imported
-
-import gpufluid as gf  # noqa: E402
-from gpufluid.app.player import Player  # noqa: E402
-from gpufluid.app.window import Window  # noqa: E402
+from gpufluid.app.player import Player
+from gpufluid.app.window import Window
 
 SIZE = 480, 240
 HANGS = 60  # s without a frame; the process then ends, also inside a call of the driver's

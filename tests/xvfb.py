@@ -29,7 +29,8 @@ needs_the_studio = pytest.mark.skipif(
 
 def run_under_xvfb(folder: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run Python with `command` in `folder`. variables: of its environment, beside those there are."""
-    shown = {k: v for k, v in os.environ.items() if k not in ("WAYLAND_DISPLAY", "XDG_SESSION_TYPE")}
+    others = "WAYLAND_DISPLAY", "XDG_SESSION_TYPE", "PYGLFW_LIBRARY_VARIANT"
+    shown = {k: v for k, v in os.environ.items() if k not in others}
     return subprocess.run(
         [*XVFB_RUN, sys.executable, *command],
         check=False,

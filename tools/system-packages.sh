@@ -32,7 +32,9 @@ has() {
         ;;
     vdb)
         # Reads OpenVDB files back, for tests: a package of the system's own Python only.
-        [ "$(uname -s)" != Linux ] || /usr/bin/python3 -c 'import numpy, pyopenvdb' 2>/dev/null
+        # It was called pyopenvdb before OpenVDB 12.
+        [ "$(uname -s)" != Linux ] ||
+            for module in openvdb pyopenvdb; do /usr/bin/python3 -c "import numpy, $module" 2>/dev/null && break; done
         ;;
     # Khronos' reference compiler of GLSL, to which tests hold the shaders.
     glsl) [ "$(uname -s)" != Linux ] || command -v glslangValidator >/dev/null 2>&1 ;;

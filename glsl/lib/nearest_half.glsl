@@ -10,5 +10,7 @@ vec4 rounded_half(vec4 v) {
 }
 
 vec4 nearest_half(vec4 v) {
-    return mix(v, clamp(rounded_half(v), -65504.0, 65504.0), lessThan(abs(v), uintBitsToFloat(uvec4(0x7f800000u))));
+    // told by its bits, as in lib/finite.glsl
+    bvec4 finite = lessThan(floatBitsToUint(v) & 0x7fffffffu, uvec4(0x7f800000u));
+    return mix(v, clamp(rounded_half(v), -65504.0, 65504.0), finite);
 }

@@ -2,6 +2,7 @@
 // that is not finite counts. STAGE: 0, 1, 2. Larger than 3e38 and smaller than -3e38 where there is nothing.
 #if STAGE == 0
 #include "lib/box.glsl"
+#include "lib/finite.glsl"
 #else
 uniform sampler2D before;       // what the stage before has written
 uniform ivec3 before_tile;      // width and height of a tile in it, tiles in a row
@@ -20,7 +21,7 @@ void main() {
     if (row.z < cells.z)
         for (int x = 0; x < cells.x; ++x) {
             vec4 here = fetch_shown(ivec3(x, row.yz));
-            if (here.w > 0.5 && abs(here.x) < 3e38) extent = vec2(min(extent.x, here.x), max(extent.y, here.x));
+            if (here.w > 0.5 && is_finite(here.x) && abs(here.x) < 3e38) extent = vec2(min(extent.x, here.x), max(extent.y, here.x));
         }
 #else
     int line = texel.x + texel.y * columns;

@@ -1,5 +1,6 @@
 // What becomes of a place that the flow has carried to a side of the box.
 #include "lib/box.glsl"
+#include "lib/finite.glsl"
 
 // Sides that fluid passes: open ones and inflows. `entering` is negative at walls; see entering.glsl.
 bvec3 through_low = bvec3(entering[0].x >= 0.0, entering[2].x >= 0.0, entering[4].x >= 0.0);
@@ -20,7 +21,7 @@ vec3 kept_inside(vec3 p, out bool lost) {
 #if DIMENSIONS == 2
     p.z = 0.5;
 #endif
-    lost = outside_box(p) || !(dot(p, p) < 1e18);  // NaN is lost too
+    lost = outside_box(p) || dot(p, p) >= 1e18 || is_nan(dot(p, p));
     return p;
 }
 

@@ -1,6 +1,7 @@
 // Which of eight cells in a row have anything to show, and which stop light: a bit each, together as one number; of four
 // rows above each other.
 #include "lib/box.glsl"
+#include "lib/finite.glsl"
 
 uniform float faint;       // density up to which smoke neither shows nor stops light
 #if FIRE
@@ -8,6 +9,8 @@ uniform vec3 fire_kelvin;  // K at temperature 0, K per temperature, K of the ho
 #endif
 
 out vec4 rows_out;
+
+bool over(float x, float least) { return x > least || is_nan(x); }  // what is no number is something
 
 float row_of(int first, int y, int z) {
     int shown = 0, stopping = 0, count = min(cells.x - first, 8);
@@ -18,11 +21,11 @@ float row_of(int first, int y, int z) {
 #if COLORED
         density = max(density, 0.0) + dot(max(fetch_color(cell).xyz, 0.0), vec3(1.0));
 #endif
-        bool smoke = !(density <= faint), shows = smoke, stops = smoke;  // NaN is something
+        bool smoke = over(density, faint), shows = smoke, stops = smoke;
 #if FIRE
-        shows = shows || !(min(fire_kelvin.x + fire_kelvin.y * here.y, fire_kelvin.z) <= GLOWS_FROM);
+        shows = shows || over(min(fire_kelvin.x + fire_kelvin.y * here.y, fire_kelvin.z), GLOWS_FROM);
 #if BURNING
-        shows = shows || !(fetch_flame(cell).x <= 0.0);
+        shows = shows || over(fetch_flame(cell).x, 0.0);
 #endif
 #endif
 #if SOLIDS

@@ -1,5 +1,6 @@
 // Velocity after `dt` seconds of an acceleration given by a formula, m/s. Faces.
 // Given by Python: vec3 user_force(vec3 position, float time), m/s^2.
+#include "lib/finite.glsl"
 #include "lib/solids.glsl"
 
 uniform float dt;     // s
@@ -11,7 +12,7 @@ void kernel(ivec3 face) {
     for (int axis = 0; axis < DIMENSIONS; ++axis) {
         vec3 p = origin + face_center(home(face), axis) * cell_size;
         float force = user_force(p, time)[axis];
-        if (abs(force) < 3.4e38) u[axis] += dt * force;  // NaN is not; compilers may take isnan() for false
+        if (is_finite(force)) u[axis] += dt * force;
     }
     velocity_out = vec4(constrained(face, u), 0.0);
 }

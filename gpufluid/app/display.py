@@ -8,6 +8,8 @@ import os
 import sys
 from collections.abc import Iterator
 
+GLFW_LIBRARY = "PYGLFW_LIBRARY_VARIANT"  # the package's variable
+
 
 def has_display() -> bool:
     """Return whether a window can be expected to open: always on macOS and Windows, else by the session."""
@@ -16,15 +18,22 @@ def has_display() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def choose_glfw() -> None:
-    """Tell the glfw package, before its import, which display is there where only one is: Wayland's or X's.
+@contextlib.contextmanager
+def glfw_chosen() -> Iterator[None]:
+    """Let the glfw package, imported inside, take its library for the display that is there: Wayland or X.
 
-    It has a library for each, and goes by XDG_SESSION_TYPE, which some sessions do not set, and which a shell
-    from elsewhere (su, ssh -X) has from a session that it does not reach.
+    It goes by XDG_SESSION_TYPE, which some sessions do not set, and which a shell from elsewhere (su, ssh -X)
+    has from a session that it does not reach. Where both are there, or a library is asked for, so be it.
     """
     wayland, x = (bool(os.environ.get(name)) for name in ("WAYLAND_DISPLAY", "DISPLAY"))
-    if wayland != x:
-        os.environ.setdefault("PYGLFW_LIBRARY_VARIANT", "wayland" if wayland else "x11")
+    if wayland == x or os.environ.get(GLFW_LIBRARY):
+        yield
+        return
+    os.environ[GLFW_LIBRARY] = "wayland" if wayland else "x11"
+    try:
+        yield
+    finally:
+        del os.environ[GLFW_LIBRARY]
 
 
 def _loaded_egl() -> ctypes.CDLL | None:

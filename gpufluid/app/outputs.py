@@ -27,7 +27,15 @@ from gpufluid.io.about import describe
 from gpufluid.io.background import Background, apart, patience
 from gpufluid.io.exr import require_openexr
 from gpufluid.io.film import Film
-from gpufluid.io.games import SIX_WAY, FlipBook, FlowBook, SixWayBook, flow_of, rows_and_columns, sheet_files
+from gpufluid.io.games import (
+    SIX_WAY_ENDINGS,
+    FlipBook,
+    FlowBook,
+    SixWayBook,
+    flow_of,
+    rows_and_columns,
+    sheet_files,
+)
 from gpufluid.io.images import FrameFolder, require_pillow
 from gpufluid.io.motion import motion_later
 from gpufluid.io.paths import KINDS, Kind, check_folder, check_new_file, check_output, output_kind
@@ -306,13 +314,12 @@ class Outputs:
             check_volumes(self.volumes)
             check_folder(self.volumes, ANY_VOLUME, VolumeFolder.what, overwrite)
         sheets: list[Path] = []
-        for asked, endings in zip(self._sheets, (("",), ("",), SIX_WAY), strict=True):
+        for asked, endings in zip(self._sheets, (("",), ("",), SIX_WAY_ENDINGS), strict=True):
             if asked is not None:
                 require_pillow()
-                *pictures, told = sheet_files(Path(asked), endings)
-                check_new_file(asked, self.overwrite or Path(asked) not in pictures, (".png",))
+                *pictures, told = sheet_files(named_file(asked, (".png",)), endings)
                 for file in pictures:
-                    check_new_file(file, self.overwrite, (".png",))
+                    check_new_file(file, self.overwrite)
                 check_file(told, self.overwrite)
                 sheets += [*pictures, told]
         if self.save is not None:
@@ -421,7 +428,9 @@ class Outputs:
         with contextlib.ExitStack() as open_ones:
             if self.six_way is not None:
                 maps = self._six_way(scene, frames, size, fps, open_ones)
-                made.append(Output(*maps, False, report("frame", ", six-way lightmaps")))
+                made.append(
+                    Output(*maps, False, report("frame", f", six-way lightmaps with {maps[0].second.name}"))
+                )
             yield [open_ones.enter_context(output) for output in made]
 
     def _linear_picture(self, folder: FrameFolder) -> Callable[[Shot], Work]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TextIO
 
-from gpufluid.app.display import choose_glfw, has_display
+from gpufluid.app.display import glfw_chosen, has_display
 from gpufluid.app.outputs import Name, Output, Outputs, Shot
 from gpufluid.app.streams import tell
 from gpufluid.common.checks import check_size, finite_number, whole_number
@@ -190,10 +190,10 @@ def _play_in_window(
             f"fluid in a window"
         )
     _check_call(scene, ctx=None)
-    choose_glfw()
     try:
-        from gpufluid.app.player import Player
-        from gpufluid.app.window import Window
+        with glfw_chosen():
+            from gpufluid.app.player import Player
+            from gpufluid.app.window import Window
     except ImportError as error:
         raise GLUnavailableError(f"no window opens here ({error})") from None
 

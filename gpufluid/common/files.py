@@ -89,6 +89,7 @@ def check_file(path: str | os.PathLike[str], overwrite: bool = False, suffixes: 
     """
     target = named_file(path, suffixes)
     try:
+        check_name(target)
         if target.is_dir():
             inside = target / f"out{target.suffix}"
             raise GpufluidError(f"{target}: is a folder; name a file in it ({inside})")
@@ -100,6 +101,15 @@ def check_file(path: str | os.PathLike[str], overwrite: bool = False, suffixes: 
     except OSError as error:
         raise GpufluidError(f"{target}: could not be written: {error.strerror or error}") from error
     return target
+
+
+def check_name(target: Path) -> None:
+    """Raise OSError for a name that no file can have, as one that is too long.
+
+    `exists` and `is_dir` take it for one that is free from Python 3.14 on.
+    """
+    with suppress(FileNotFoundError, NotADirectoryError):
+        target.lstat()
 
 
 def check_parent(target: Path, folder: Path) -> None:

@@ -40,6 +40,8 @@ CLOSEST = 1e-12  # of how far off its target is: nearer to that rounding would s
 ROUNDED = 1e-4  # degrees that a place at the very steepest may be off by rounding
 NEAREST = 1e-3  # of its distance from the middle of a box, at which the picture begins: depths have 24 bits
 FILLED = 0.94  # share of the picture's width or height that a box takes which is looked at whole
+# channels of six-way lightmaps, of two RGBA pictures: the side that light comes from, seen by the camera
+SIX_WAY = ("right", "top", "back", "alpha", "left", "bottom", "front", "emissive")
 BACKGROUNDS = ("studio", "sky", "transparent")
 MOST_OF_A_PLATE = 1 << 26  # pixels: more than cameras have
 

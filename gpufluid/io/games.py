@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpufluid.common.checks import finite_number, real_array, whole_number
 from gpufluid.common.errors import GpufluidError, one_of
-from gpufluid.common.files import check_file
+from gpufluid.common.files import check_file, named_file
 from gpufluid.common.vectors import Number
 from gpufluid.description.grid import AXES
+from gpufluid.description.view import SIX_WAY
 from gpufluid.engine.fluid import Fluid
 from gpufluid.io.folders import write_json
 from gpufluid.io.images import check_picture, require_pillow, write_png
@@ -24,8 +25,9 @@ from gpufluid.io.motion import sum_of_densities
 
 LARGEST_SHEET = 16384  # pixels along a side: what game engines and GPUs take at most
 Sheet = TypeVar("Sheet", bound="_Sheet")
-SIX_WAY = ("_rtb", "_lbf")  # the two pictures of six-way lightmaps
-ALPHA, EMISSIVE, LIT = 3, 7, [0, 1, 2, 4, 5, 6]  # their channels, both pictures in one
+SIX_WAY_ENDINGS = ("_rtb", "_lbf")  # of the two pictures of six-way lightmaps, by their channels
+ALPHA, EMISSIVE = SIX_WAY.index("alpha"), SIX_WAY.index("emissive")
+LIT = [n for n in range(len(SIX_WAY)) if n not in (ALPHA, EMISSIVE)]
 SEEN = 0.02  # alpha from which on the light of a pixel counts for the scale of all
 ZERO = {8: 128, 16: 32768}  # what a velocity of 0 is stored as, so that it comes back as 0
 
@@ -102,9 +104,10 @@ class _Sheet(ABC):
 
     def __init__(self, path: str | os.PathLike[str], columns: int | None, overwrite: bool) -> None:
         require_pillow()
-        self.path = check_file(path, overwrite or len(self.endings) > 1, (".png",))
-        for file in sheet_files(self.path, self.endings):
+        self._files = sheet_files(named_file(path, (".png",)), self.endings)
+        for file in self._files:
             check_file(file, overwrite)
+        self.path = self._files[0]
         self._columns, self._overwrite = columns, overwrite
         self._gathered: list[NDArray[Any]] = []
         self._closed = False
@@ -244,7 +247,7 @@ class FlowBook(_Sheet):
 
 
 class SixWayBook(_Sheet):
-    """Six-way lightmaps being gathered, as `FlipBook` gathers pictures: two .png and a .json; a context manager.
+    """Six-way lightmaps being gathered, two .png and a .json; a context manager that writes them in the end.
 
     path: "smoke.png" gives smoke_rtb.png (red right, green top, blue back, alpha), smoke_lbf.png (red left,
     green bottom, blue front, alpha emissive) and smoke.json. Values are linear, not sRGB; alpha is straight.
@@ -254,7 +257,12 @@ class SixWayBook(_Sheet):
     a path that cannot be written to.
     """
 
-    endings = SIX_WAY
+    endings = SIX_WAY_ENDINGS
+
+    @property
+    def second(self) -> Path:
+        """The picture beside `path`."""
+        return self._files[1]
 
     def __init__(
         self,
@@ -283,7 +291,12 @@ class SixWayBook(_Sheet):
         Raises GpufluidError where they are unlike the first, or the sheet would be over 16384 pixels a side.
         """
         frame = np.asarray(maps)
-        if frame.ndim != 3 or frame.shape[2] != 8 or not frame.size or not np.isfinite(frame).all():
+        if (
+            frame.ndim != 3
+            or frame.shape[2] != len(SIX_WAY)
+            or not frame.size
+            or not np.isfinite(frame).all()
+        ):
             raise GpufluidError(
                 f"six-way lightmaps must be finite [height, width, 8], got {list(frame.shape)}"
             )
@@ -298,18 +311,18 @@ class SixWayBook(_Sheet):
             light = max(light or 0.0, float(seen[:, LIT].max(initial=0.0)))
         for frame in self._gathered if shining is None else ():
             shining = max(shining or 0.0, float(frame[..., EMISSIVE].max()))
-        scales = np.full(8, light or 1.0)
+        scales = np.full(len(SIX_WAY), light or 1.0)
         scales[ALPHA], scales[EMISSIVE] = 1.0, shining or 1.0
         most = (1 << self._bits) - 1
         kind = np.uint8 if self._bits == 8 else np.uint16
         coded = [np.rint(np.clip(f / scales, 0.0, 1.0) * most).astype(kind) for f in self._gathered]
         sheet = arranged(coded, self._columns)
-        *pictures, told = sheet_files(self.path, self.endings)
+        *pictures, told = self._files
         for n, picture in enumerate(pictures):
             write_png(picture, np.ascontiguousarray(sheet[..., 4 * n : 4 * n + 4]), self._overwrite)
         about = {
             "pictures": [picture.name for picture in pictures],
-            "channels": [["right", "top", "back", "alpha"], ["left", "bottom", "front", "emissive"]],
+            "channels": [SIX_WAY[:4], SIX_WAY[4:]],
             "scale": scales[0],
             "emissive_scale": scales[EMISSIVE],
             "encoding": "linear",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from gpufluid.common.errors import GpufluidError, counted
-from gpufluid.common.files import REMEDY, check_file, check_parent, named_file, try_folder
+from gpufluid.common.files import REMEDY, check_file, check_name, check_parent, named_file, try_folder
 
 Kind = Literal["film", "picture", "folder"]
 
@@ -80,6 +80,7 @@ def check_folder(
     """
     target = named_file(path)
     try:
+        check_name(target)
         there = target.is_dir()
         if target.exists() and not there:
             raise GpufluidError(f"{target}: is a file; a folder of {what} needs another name")

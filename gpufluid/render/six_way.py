@@ -12,7 +12,7 @@ from gpufluid.common.checks import check_size
 from gpufluid.common.errors import GpufluidError
 from gpufluid.common.vectors import Floats, Size
 from gpufluid.contract.backend import release
-from gpufluid.description.view import Fire, Light, Look
+from gpufluid.description.view import SIX_WAY, Fire, Light, Look
 from gpufluid.gl.drawing import top_first
 from gpufluid.gl.fences import clear
 from gpufluid.gl.state import Guest
@@ -20,8 +20,6 @@ from gpufluid.render.camera import View, farthest_first, view_of
 from gpufluid.render.subject import FlowLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer
 
-#: What each channel of `SixWay.draw` holds: where light comes from, what hides what is behind, what shines.
-CHANNELS = ("right", "top", "back", "alpha", "left", "bottom", "front", "emissive")
 # the way to the light, as rows of a view matrix have it: right, up, and towards the viewer
 TOWARDS = {
     "right": (1.0, 0.0, 0.0),
@@ -39,8 +37,8 @@ class SixWay(Guest):
     """Draws the smoke of scenes as six-way lightmaps, `size` (width, height) pixels.
 
     A game's sprite that holds them mixes the six by where its own lights are, as Unity's six-way smoke does.
-    They are of the smoke alone: solids neither hide it nor shade it, and there is no floor, no particle and
-    no background.
+    They are of smoke and fire alone. Solids, whose cells stop the light, shade the smoke and do not hide it,
+    as a game draws them itself; there is no floor, no particle and no background.
 
     slices, method: as of `VolumeRenderer`. It is a context manager that releases what it has made in `ctx`.
     Raises GpufluidError for a size that is no picture or over the driver's limit.
@@ -62,7 +60,7 @@ class SixWay(Guest):
         self._released = False
 
     def draw(self, scene: SceneLike) -> NDArray[np.float32]:
-        """Return the maps of `scene` as it is now, float32 [height, width, 8], top row first; see `CHANNELS`.
+        """Return the maps of `scene` as it is now, float32 [height, width, 8], top row first; see `SIX_WAY`.
 
         right, top, back, left, bottom, front: what the smoke of a pixel sends to the camera, not weakened by
         its alpha, in the light of that side alone, seen by the camera, which a white surface that faces it
@@ -80,17 +78,17 @@ class SixWay(Guest):
             self._volumes.append(self._volumes[0].another())
         view = view_of(scene.camera, self.size[0] / self.size[1])
         axes = view.view[:3, :3].astype(np.float64)
-        maps = np.zeros((*self.size[::-1], len(CHANNELS)), np.float32)
+        maps = np.zeros((*self.size[::-1], len(SIX_WAY)), np.float32)
         for side, towards in TOWARDS.items():
             away = tuple((-np.array(towards) @ axes).tolist())
             lit = self._lit(scene, fluids, view, Light(away, color=(1.0, 1.0, 1.0), ambient=DARK), None)
             alpha = lit[..., 3]
             shown = np.divide(lit[..., :3] @ LUMINANCE, alpha, out=np.zeros_like(alpha), where=alpha > 0.0)
-            maps[..., CHANNELS.index(side)] = shown
-        maps[..., CHANNELS.index("alpha")] = alpha
+            maps[..., SIX_WAY.index(side)] = shown
+        maps[..., SIX_WAY.index("alpha")] = alpha
         if scene.fire is not None:
             lit = self._lit(scene, fluids, view, Light(color=DARK, ambient=DARK), scene.fire)
-            maps[..., CHANNELS.index("emissive")] = lit[..., :3] @ LUMINANCE
+            maps[..., SIX_WAY.index("emissive")] = lit[..., :3] @ LUMINANCE
         return maps
 
     def _lit(
