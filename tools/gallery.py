@@ -122,6 +122,7 @@ PICTURES: dict[str, Source] = {  # by their place in docs/
     **views("voxels", "flat_texture", "histogram"),
     **looks("cells", "coarse", "confinement", "turbulence", "advection", "cooling", "noise", "dissipation"),
     **looks("extinction", "soft", "edge", "light", "kelvin", "soot"),
+    "gallery/six_way.jpg": Program("tools/six_way.py"),
     "studio.png": Program("tools/studio.py"),  # last: without a display it ends here
 }
 
