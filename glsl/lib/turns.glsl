@@ -2,7 +2,7 @@
 // is much in it. They know none that a uniform adds to. llvmpipe runs the body of such a loop once more than its count,
 // but where the count is asked for last (do ... while): that costs a velocity pass next to nothing, the other a third.
 
-#if ROLLED
+#if ROLLED || defined(NEVER_UNROLLED)
 uniform int none;  // nobody sets it: 0
 #else
 const int none = 0;
