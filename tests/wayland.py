@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from driver import PATIENCE
+from xvfb import without_displays
 
 SWAY = shutil.which("sway") and shutil.which("swaymsg")
 CONFIG = """
@@ -36,8 +37,7 @@ def compositor() -> Iterator[dict[str, str]]:
     with tempfile.TemporaryDirectory(prefix="way") as folder:
         config = Path(folder, "config")
         config.write_text(CONFIG)
-        unseen = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE", "SWAYSOCK", "PYGLFW_LIBRARY_VARIANT")
-        env = {k: v for k, v in os.environ.items() if k not in unseen} | {"XDG_RUNTIME_DIR": folder}
+        env = {k: v for k, v in without_displays().items() if k != "SWAYSOCK"} | {"XDG_RUNTIME_DIR": folder}
         other: dict[str, Any] = {}
         if os.getuid() == 0:  # sway does not run as root
             other = {"user": "nobody", "group": "nogroup", "extra_groups": []}

@@ -27,10 +27,14 @@ needs_the_studio = pytest.mark.skipif(
 )
 
 
+def without_displays() -> dict[str, str]:
+    """The environment, and nothing in it of a display or a library of glfw's, which imgui_bundle names there."""
+    displays = "DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE"
+    return {k: v for k, v in os.environ.items() if k not in displays and not k.startswith("PYGLFW_")}
+
+
 def run_under_xvfb(folder: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run Python with `command` in `folder`. variables: of its environment, beside those there are."""
-    others = "WAYLAND_DISPLAY", "XDG_SESSION_TYPE", "PYGLFW_LIBRARY_VARIANT"
-    shown = {k: v for k, v in os.environ.items() if k not in others}
     return subprocess.run(
         [*XVFB_RUN, sys.executable, *command],
         check=False,
@@ -38,7 +42,11 @@ def run_under_xvfb(folder: Path, *command: str, **variables: str) -> subprocess.
         text=True,
         timeout=PATIENCE,
         cwd=folder,
-        env={**shown, "LP_NUM_THREADS": "", **variables},  # llvmpipe draws with its threads, as for users
+        env={
+            **without_displays(),
+            "LP_NUM_THREADS": "",
+            **variables,
+        },  # llvmpipe draws with its threads, as for users
     )
 
 
