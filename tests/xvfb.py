@@ -28,7 +28,7 @@ needs_the_studio = pytest.mark.skipif(
 
 
 def without_displays() -> dict[str, str]:
-    """The environment, and nothing in it of a display or a library of glfw's, which imgui_bundle names there."""
+    """The environment without displays, and without a library of glfw's, which imgui_bundle names there."""
     displays = "DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE"
     return {k: v for k, v in os.environ.items() if k not in displays and not k.startswith("PYGLFW_")}
 
