@@ -190,9 +190,9 @@ class Outputs:
     pictures in a folder. bits: a channel, of PNG, sheets and ProRes 8 or 16, of EXR 16 or 32; None: the
     first. motion: EXR pictures tell that of smoke and solids. transparent: on nothing, with alpha.
     volumes: a folder for a volume a frame; volume_format: one of VOLUME_FORMATS; fields, up: as in
-    `write_volume`. flip_book, flow_map: sheets (.png); columns: of both; flow_axis: along which it is seen,
-    or "camera": as the picture shows it, in pixels a frame. six_way: sheets of the smoke in the light of six
-    sides.
+    `write_volume`. flip_book, flow_map, six_way: sheets (.png), the last of smoke in the light of six sides;
+    columns: of all of them; flow_axis: along which the flow is seen, or "camera": as the picture shows it, in
+    pixels a frame.
     save: the state after the last frame, as `Fluid.save` writes it; of several boxes also NAME-2 and so on.
     overwrite: whether files that exist are replaced. goes_on: whether numbers of pictures and volumes go on
     from the frames that the scene has had, whose files may be in the folder and stay.
