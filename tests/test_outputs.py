@@ -218,7 +218,8 @@ def test_six_way_lightmaps_for_games(folder: Path, capsys: pytest.CaptureFixture
     told = json.loads(Path("lit.json").read_text())
     assert (told["frames"], told["rows"], told["columns"], told["title"]) == (3, 2, 2, "one")
     scene = ended("one.toml", 3)
-    with SixWay(scene.fluid.ctx, (24, 16), method=scene.picture.drawn_by) as drawn:
+    look = scene.picture
+    with SixWay(scene.fluid.ctx, (24, 16), slices=look.slices, method=look.drawn_by) as drawn:
         maps = drawn.draw(scene)
     for n, name in enumerate(told["pictures"]):
         sheet = np.asarray(Image.open(name)).astype(float)
