@@ -98,7 +98,9 @@ def test_the_variable_of_moderngl_is_heard_and_goes_second(
     create_context().release()
     assert played == [2]
     monkeypatch.setenv("GLCONTEXT_DEVICE_INDEX", "3")
-    with pytest.raises(gf.GpufluidError, match="^GLCONTEXT_DEVICE_INDEX must be a number from 0 to 2 .* '3'$"):
+    with pytest.raises(
+        gf.GpufluidError, match="^GLCONTEXT_DEVICE_INDEX must be a number from 0 to 2 .* '3'$"
+    ):
         create_context()
     monkeypatch.setenv(devices.VARIABLE, "1")
     create_context().release()
