@@ -332,6 +332,8 @@ BAD = [
     ("--six-way told.png", "told.json: exists already"),
     ("--six-way lit.png", "lit_lbf.png: exists already"),
     ("--six-way a.png --flip-book a_rtb.png", "two outputs cannot have one name, a_rtb.png"),
+    ("--six-way a.png --volumes a_rtb.png", "two outputs cannot have one name, a_rtb.png"),
+    ("-o a.mp4 --volumes a.mp4", "two outputs cannot have one name, a.mp4"),
     ("--six-way a.png --bits 32", "a sheet has 8 or 16 bits a channel, not 32"),
     ("--six-way a.png --frames 3000", "is over 16384 a side"),
     ("--flip-book a.png --frames 3000", "is over 16384 a side"),
