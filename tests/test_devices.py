@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from typing import Any
@@ -34,7 +35,8 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     for module in (contexts, devices):
         monkeypatch.setattr(module, "device_count", lambda: 3)
     monkeypatch.setattr(contexts, "_warned", set())
-    monkeypatch.delenv(devices.VARIABLE, raising=False)
+    for variable in (devices.VARIABLE, "GLCONTEXT_DEVICE_INDEX"):
+        monkeypatch.delenv(variable, raising=False)
     monkeypatch.delenv("LIBGL_ALWAYS_SOFTWARE", raising=False)
     return asked
 
@@ -86,6 +88,24 @@ def test_a_device_that_is_not_there(played: list[int], monkeypatch: pytest.Monke
     ):
         create_context()
     assert not played
+
+
+def test_the_variable_of_moderngl_is_heard_and_goes_second(
+    played: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would go before what moderngl is told: every device would be this one."""
+    monkeypatch.setenv("GLCONTEXT_DEVICE_INDEX", "2")
+    create_context().release()
+    assert played == [2]
+    monkeypatch.setenv("GLCONTEXT_DEVICE_INDEX", "3")
+    with pytest.raises(
+        gf.GpufluidError, match="^GLCONTEXT_DEVICE_INDEX must be a number from 0 to 2 .* '3'$"
+    ):
+        create_context()
+    monkeypatch.setenv(devices.VARIABLE, "1")
+    create_context().release()
+    assert played == [2, 1]
+    assert os.environ["GLCONTEXT_DEVICE_INDEX"] == "3", "the host's contexts go by it"
 
 
 def test_of_one_device_the_number_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -218,8 +218,8 @@ def test_six_way_lightmaps_for_games(folder: Path, capsys: pytest.CaptureFixture
     told = json.loads(Path("lit.json").read_text())
     assert (told["frames"], told["rows"], told["columns"], told["title"]) == (3, 2, 2, "one")
     scene = ended("one.toml", 3)
-    look = {"slices": scene.picture.slices, "method": scene.picture.drawn_by}
-    with SixWay(scene.fluid.ctx, (24, 16), **look) as drawn:
+    look = scene.picture
+    with SixWay(scene.fluid.ctx, (24, 16), slices=look.slices, method=look.drawn_by) as drawn:
         maps = drawn.draw(scene)
     for n, name in enumerate(told["pictures"]):
         sheet = np.asarray(Image.open(name)).astype(float)
@@ -332,6 +332,8 @@ BAD = [
     ("--six-way told.png", "told.json: exists already"),
     ("--six-way lit.png", "lit_lbf.png: exists already"),
     ("--six-way a.png --flip-book a_rtb.png", "two outputs cannot have one name, a_rtb.png"),
+    ("--six-way a.png --volumes a_rtb.png", "two outputs cannot have one name, a_rtb.png"),
+    ("-o a.mp4 --volumes a.mp4", "two outputs cannot have one name, a.mp4"),
     ("--six-way a.png --bits 32", "a sheet has 8 or 16 bits a channel, not 32"),
     ("--six-way a.png --frames 3000", "is over 16384 a side"),
     ("--flip-book a.png --frames 3000", "is over 16384 a side"),

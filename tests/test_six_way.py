@@ -8,6 +8,7 @@ from pathlib import Path
 import moderngl
 import numpy as np
 import pytest
+from host import Host
 from PIL import Image
 
 import gpufluid as gf
@@ -129,6 +130,8 @@ def test_solids_shade_the_smoke_and_do_not_hide_it(ctx: moderngl.Context) -> Non
 def test_a_renderer_that_is_gone_or_cannot_be(ctx: moderngl.Context) -> None:
     scene = clouds(ctx)
     drawn = SixWay(ctx, SIZE)
+    with pytest.raises(gf.GpufluidError, match=r"what is drawn must be a gf\.Scene, .*got <gf\.Fluid"):
+        drawn.draw(scene.fluid)  # type: ignore[arg-type]
     drawn.release()
     drawn.release()
     with pytest.raises(gf.GpufluidError, match="this SixWay was released"):
@@ -137,6 +140,20 @@ def test_a_renderer_that_is_gone_or_cannot_be(ctx: moderngl.Context) -> None:
         with pytest.raises(gf.GpufluidError):
             SixWay(ctx, size)
     scene.release()
+
+
+def test_a_host_keeps_its_state_and_the_maps_their_numbers(ctx: moderngl.Context) -> None:
+    gf.keep_state(ctx, True)
+    scene, host = clouds(ctx, fire=gf.Fire(intensity=500.0)), Host(ctx)
+    with SixWay(ctx, SIZE) as drawn:
+        alone = drawn.draw(scene)
+    with host.oddly(), SixWay(ctx, SIZE) as drawn:
+        as_guest = drawn.draw(scene)
+    assert alone.any(axis=(0, 1)).all()
+    np.testing.assert_array_equal(as_guest, alone)
+    host.release()
+    scene.release()
+    gf.keep_state(ctx, False)
 
 
 # -- sheets --------------------------------------------------------------------------------------------
@@ -228,6 +245,9 @@ def test_books_that_cannot_be(tmp_path: Path) -> None:
         for maps in (np.zeros((2, 2, 4)), np.zeros((2, 2)), np.full((2, 2, 8), np.nan)):
             with pytest.raises(gf.GpufluidError, match=r"must be finite \[height, width, 8\]"):
                 book.write(maps)
+        for none in (np.full((2, 2, 8), "x"), np.full((2, 2, 8), 1j), [[1, 2], [3]], "maps"):
+            with pytest.raises(gf.GpufluidError, match=r"must be numbers \[height, width, 8\], as SixWay"):
+                book.write(none)  # type: ignore[arg-type]
         book.write(np.zeros((2, 2, 8)))
         with pytest.raises(gf.GpufluidError, match="like the first"):
             book.write(np.zeros((2, 3, 8)))

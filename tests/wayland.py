@@ -67,6 +67,7 @@ def _sockets(folder: Path, sway: subprocess.Popen[str]) -> dict[str, str]:
         if shown and told:
             return {"WAYLAND_DISPLAY": shown[0].name, "SWAYSOCK": str(told[0])}
         time.sleep(0.05)
+    sway.terminate()  # or what it has said would be waited for in vain
     raise AssertionError(f"sway does not start: {sway.communicate(timeout=10)[0]}")
 
 

@@ -325,6 +325,10 @@ class Outputs:
         if self.save is not None:
             check_new_file(self.save, self.overwrite)
         paths = [Path(p).resolve() for p in (*sheets, self.still, self.out, self.save) if p is not None]
+        if self.volumes is not None:
+            place = Path(self.volumes).resolve()
+            if self._kind != "folder" or place != Path(self.out or "").resolve():
+                paths.append(place)  # pictures and volumes may share a folder
         for path in paths:
             if paths.count(path) > 1:
                 raise GpufluidError(f"two outputs cannot have one name, {path.name}")

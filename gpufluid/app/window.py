@@ -16,6 +16,8 @@ from gpufluid.common.errors import GLUnavailableError
 from gpufluid.common.files import readable
 from gpufluid.gl.contexts import VERSIONS, make_own
 
+OVERSLEPT = 0.002  # s, that a sleep may take longer
+
 
 class _Loader:
     """How moderngl finds the functions of glfw's current context, whatever the window system."""
@@ -75,7 +77,7 @@ class Window:
             # On Wayland a swap that waits for the screen waits while the window is on another workspace: no
             # film goes on, and Ctrl+C is not heard. Nothing tears there without it, so `show` waits instead.
             self._wait = _shortest_wait() if _on_wayland() else None
-            self._shown = 0.0
+            self._due = 0.0  # s, when the next picture may be shown
             glfw.swap_interval(0 if self._wait else 1)
             loader: Any = _Loader()
             # the panel, which draws in it too, sets all that it needs itself
@@ -114,8 +116,9 @@ class Window:
         """Show what was drawn, at most as often as a screen does."""
         glfw.swap_buffers(self.handle)
         if self._wait:
-            time.sleep(max(self._shown + self._wait - time.perf_counter(), 0.0))
-            self._shown = time.perf_counter()
+            time.sleep(max(self._due - time.perf_counter(), 0.0))
+            # from when it was due, so that what sleeps take longer does not add up; from now where it is late
+            self._due = max(self._due, time.perf_counter() - OVERSLEPT) + self._wait
 
     def close(self) -> None:
         """Close the window and its context; does nothing the second time."""

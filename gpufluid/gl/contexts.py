@@ -14,7 +14,7 @@ import moderngl
 from gpufluid.common.errors import GLUnavailableError, GpufluidError, warn
 from gpufluid.contract.backend import released
 from gpufluid.gl.calls import a_context, calls, current_renderer
-from gpufluid.gl.devices import device_asked, device_count
+from gpufluid.gl.devices import device_asked, device_count, device_given
 from gpufluid.gl.programs import compiled
 from gpufluid.gl.state import gone, guard_of, keep_state
 
@@ -58,7 +58,7 @@ def check_process() -> None:
 def create_context() -> moderngl.Context:
     """Return a context of the engine's own, without a window, which its calls make current.
 
-    It is on the first of EGL's devices that gives one, or on that which GPUFLUID_DEVICE names. Warns where
+    It is on the first of EGL's devices that gives one, or on that which `device_asked` tells. Warns where
     that is a renderer in software, as GPUs before it give none.
     Raises GLUnavailableError where there is no OpenGL 3.3, naming what to install and the way without, and
     GpufluidError as `check_process` and `device_asked` do.
@@ -106,7 +106,8 @@ def _opened(options: dict[str, Any]) -> moderngl.Context:
     for version in versions:
         try:
             # moderngl's annotations know no backend=
-            made = make_own(moderngl.create_context(standalone=True, require=version, **options))
+            with device_given():
+                made = make_own(moderngl.create_context(standalone=True, require=version, **options))
         except Exception as error:  # every loader raises its own kind
             reasons.append(str(error).strip().splitlines()[0] if str(error).strip() else repr(error))
             continue

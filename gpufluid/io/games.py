@@ -285,12 +285,19 @@ class SixWayBook(_Sheet):
             for given, name in ((scale, "scale"), (emissive_scale, "emissive_scale"))
         ]
 
-    def write(self, maps: NDArray[np.floating]) -> None:
+    def write(self, maps: ArrayLike) -> None:
         """Add `maps` as one frame, [h, w, 8], as `SixWay.draw` gives them.
 
-        Raises GpufluidError where they are unlike the first, or the sheet would be over 16384 pixels a side.
+        Raises GpufluidError for what is none, where they are unlike the first, and where the sheet would be
+        over 16384 pixels a side.
         """
-        frame = np.asarray(maps)
+        try:
+            frame = real_array(maps)
+        except (TypeError, ValueError):
+            raise GpufluidError(
+                "six-way lightmaps must be numbers [height, width, 8], as SixWay.draw gives them, "
+                f"got {maps!r}"
+            ) from None
         if (
             frame.ndim != 3
             or frame.shape[2] != len(SIX_WAY)

@@ -69,10 +69,12 @@ class SixWay(Guest):
         weakened by the alpha that is in front: it is to be added; 0 without `scene.fire`.
         Where there is no smoke all are 0.
 
-        Raises GpufluidError where a fluid is not in this context, and after `release`.
+        Raises GpufluidError for what is no scene, where a fluid is not in this context, and after `release`.
         """
         if self._released:
             raise GpufluidError("this SixWay was released")
+        if not hasattr(scene, "others"):
+            raise GpufluidError(f"what is drawn must be a gf.Scene, as gf.Scene(fluid), got {scene!r}")
         fluids = (scene.fluid, *scene.others)
         while len(self._volumes) < len(fluids):
             self._volumes.append(self._volumes[0].another())
