@@ -69,10 +69,10 @@ def test_each_side_is_a_picture_in_its_light(ctx: moderngl.Context, count: int, 
     assert 0.3 < alpha.max() <= 1.0
     for side, towards in ways_to_light(scene.camera).items():
         picture = whole_picture(scene, gf.Light(tuple((-towards).tolist()), WHITE, DARK))
-        np.testing.assert_allclose(alpha, picture[..., 3], atol=0.03)
+        np.testing.assert_allclose(alpha, picture[..., 3], atol=0.005)
         seen, expected = maps[..., SIX_WAY.index(side)] * alpha, picture[..., :3] @ LUMINANCE
         assert expected.max() > 0.05
-        np.testing.assert_allclose(seen, expected, atol=0.03 * expected.max(), err_msg=side)
+        np.testing.assert_allclose(seen, expected, atol=0.005 * expected.max(), err_msg=side)
     assert not maps[..., SIX_WAY.index("emissive")].any(), "it shines without a fire"
     scene.release()
 
@@ -108,7 +108,7 @@ def test_what_shines_is_the_fire_in_the_dark(ctx: moderngl.Context) -> None:
         shining = drawn.draw(scene)[..., SIX_WAY.index("emissive")]
     expected = whole_picture(scene, gf.Light(color=DARK, ambient=DARK), fire)[..., :3] @ LUMINANCE
     assert expected.max() > 0.1
-    np.testing.assert_allclose(shining, expected, atol=0.03 * expected.max())
+    np.testing.assert_allclose(shining, expected, atol=0.005 * expected.max())
     scene.release()
 
 
