@@ -17,6 +17,8 @@ from gpufluid.gl.drawing import top_first
 from gpufluid.gl.fences import clear
 from gpufluid.gl.state import Guest
 from gpufluid.render.camera import View, farthest_first, view_of
+from gpufluid.render.light.shadow_map import ShadowMap
+from gpufluid.render.solids.drawn_solids import DrawnSolids
 from gpufluid.render.subject import FlowLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer
 
@@ -37,8 +39,8 @@ class SixWay(Guest):
     """Draws the smoke of scenes as six-way lightmaps, `size` (width, height) pixels.
 
     A game's sprite that holds them mixes the six by where its own lights are, as Unity's six-way smoke does.
-    They are of smoke and fire alone. Solids, whose cells stop the light, shade the smoke and do not hide it,
-    as a game draws them itself; there is no floor, no particle and no background.
+    They are of smoke and fire alone: solids neither hide the smoke nor shade it, as a sprite goes where
+    others are; there is no floor, no particle and no background.
 
     slices, method: as of `VolumeRenderer`. It is a context manager that releases what it has made in `ctx`.
     Raises GpufluidError for a size that is no picture or over the driver's limit.
@@ -50,12 +52,14 @@ class SixWay(Guest):
         self.ctx = ctx
         self._volumes = [VolumeRenderer(ctx, slices, method=method)]
         device = self._volumes[0].device
+        self._solids = DrawnSolids(ctx)
+        self._no_shadows = ShadowMap(device, self._solids)
         try:
             self.size = check_size(size, device.max_texture_size)
             self._color = device.texture(self.size, 4, "f4", "the lightmaps")
             self._target = ctx.framebuffer([self._color])
         except BaseException:
-            release(*self._volumes)
+            release(self._no_shadows, self._solids, *self._volumes)
             raise
         self._released = False
 
@@ -101,7 +105,7 @@ class SixWay(Guest):
         look = Look(light, smoke, fire)
         clear(self._target)
         for n in farthest_first([fluid.grid for fluid in fluids], view.rays):
-            self._volumes[n].prepare(fluids[n], look)
+            self._volumes[n].prepare(fluids[n], look, self._no_shadows)
             self._volumes[n].draw(fluids[n], view, self._target, None, look)
         raw = top_first(self._color.read(alignment=1), self._color.dtype, self.size, 4)
         return raw.astype(np.float64)
@@ -110,4 +114,4 @@ class SixWay(Guest):
         """Release everything made in the context; may be called again."""
         if not self._released:
             self._released = True
-            release(self._target, self._color, *self._volumes)
+            release(self._target, self._color, self._no_shadows, self._solids, *self._volumes)

@@ -68,7 +68,7 @@ class Lighting:
         """Walk all light through `fluid` as it is now; occupancy: where in it there is anything.
 
         shadows: those that solids throw, for smoke and surfaces to ask; None: solids stop the light of sun
-        and lamps by their cells.
+        and lamps by their cells. Where a map is given that holds none, they stop no light of these.
         """
         self.shadows, self.sun.past_solids = shadows, shadows is not None
         self._look, smoke = look, look.smoke
@@ -189,9 +189,14 @@ class Lighting:
             given["glow"] = self._fire.glow
         return given
 
+    @property
+    def _thrown(self) -> ShadowMap | None:
+        """The shadows that are to be asked for, if there are any."""
+        return self.shadows if self.shadows is not None and self.shadows.any else None
+
     def _known(self, beside: Mapping[str, object] | None) -> dict[str, Any]:
         """The macros of these lights and those `beside`, and the layouts of their volumes."""
-        shadowed = int(self.shadows is not None)
+        shadowed = int(self._thrown is not None)
         lamps = shadowed * int("others" in self._lit_by)
         defines: dict[str, object] = {"SHADOWED": shadowed, "LAMPS_SHADOWED": lamps, **(beside or {})}
         if "others" in self._lit_by:
@@ -210,7 +215,7 @@ class Lighting:
         if look.fire is not None and self._fire is not None:
             self._fire.give(program, fluid, look.fire)
         shadows = (
-            nullcontext() if self.shadows is None else self.shadows.read_by(program, fluid.grid, surfaces)
+            nullcontext() if self._thrown is None else self._thrown.read_by(program, fluid.grid, surfaces)
         )
         with bind(self.device, program, **matter(fluid), **self._lit_by), shadows:
             try:
