@@ -66,10 +66,10 @@ def device_lines(trial: bool) -> Iterator[str]:
     Raises GLUnavailableError without OpenGL, GpufluidError where a trial is asked for and cannot be kept.
     """
     from gpufluid.gl.contexts import create_context, device_names
+    from gpufluid.gl.devices import device_count
     from gpufluid.gl.trial import choose, tune
 
-    names = device_names()
-    for n, name in enumerate(names if len(names) > 1 else ()):
+    for n, name in enumerate(device_names() if device_count() > 1 else ()):
         yield f"{'' if n else 'devices':16} {n}: {name}"
     with released(create_context()) as ctx:
         if trial:

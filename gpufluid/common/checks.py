@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from gpufluid.common.errors import GpufluidError
 from gpufluid.common.vectors import Counts, Number, Pair, Size, Vector
 
+LUMINANCE = (0.2126, 0.7152, 0.0722)  # of linear red, green and blue (ITU-R BT.709)
 LARGEST = 3.4e38  # what single precision holds
 MAX_SIDE = 16384  # pixels, of H.264 and of most GL drivers
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpufluid.common import rules
-from gpufluid.common.checks import finite_number, finite_points, finite_triple, locked, real_array
+from gpufluid.common.checks import LUMINANCE, finite_number, finite_points, finite_triple, locked, real_array
 from gpufluid.common.errors import GpufluidError, named
 from gpufluid.common.image_files import read_image
 from gpufluid.common.vectors import Floats, Number, Pair, Real, RealOrNone, Vector
@@ -274,7 +274,7 @@ def _luminance(source: str | os.PathLike[str] | ArrayLike) -> Floats:
             f"Image.source must be an array [height, width(, 1, 3 or 4)], got the shape {list(pixels.shape)}"
         )
     pixels = _shares(pixels, "Image.source", 3)
-    light = pixels[..., :3] @ (0.2126, 0.7152, 0.0722) if pixels.shape[2] >= 3 else pixels[..., 0]
+    light = pixels[..., :3] @ LUMINANCE if pixels.shape[2] >= 3 else pixels[..., 0]
     alpha = pixels[..., 3] if pixels.shape[2] == 4 else np.ones_like(light)
     strength = np.asarray(light * alpha)
     return _shares(np.clip(strength if strength.any() or pixels.shape[2] < 4 else alpha, 0, 1), "Image", 2)

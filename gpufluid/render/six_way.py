@@ -8,7 +8,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufluid.common.checks import check_size
+from gpufluid.common.checks import LUMINANCE, check_size
 from gpufluid.common.errors import GpufluidError
 from gpufluid.common.vectors import Floats, Size
 from gpufluid.contract.backend import release
@@ -31,7 +31,6 @@ TOWARDS = {
     "front": (0.0, 0.0, 1.0),
     "back": (0.0, 0.0, -1.0),
 }
-LUMINANCE = (0.2126, 0.7152, 0.0722)  # of linear red, green and blue (ITU-R BT.709)
 DARK = (0.0, 0.0, 0.0)
 
 
