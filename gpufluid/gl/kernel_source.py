@@ -24,7 +24,7 @@ LONG = {
     *("advect_scalars", "correct_scalars", "compensate_scalars", "finish_scalars", "max_speed", "most_asked"),
 }
 # Passes of coarse grids, of all of which one program serves each: sizes come to it as numbers.
-SIZED = {"coarse_weights", "first_sweep", "red_black", "restrict", "prolong"}
+SIZED = {"join_cells", "coarse_weights", "first_sweep", "red_black", "restrict", "prolong"}
 # Of a few texels, with much to read for each or many threads to wake for nothing: see `Device.dispatches`.
 SMALL = {"apply_inverse", "sum_slices", "sum_whole"}
 ROWS = (64, 4)  # invocations of a workgroup in software, which runs rows a quarter faster than squares
