@@ -71,6 +71,18 @@ class TestCommand:
             )
             assert ratio == pytest.approx(engine / baseline, abs=0.02)
 
+    def test_no_rate_is_told_of_what_took_no_time(self) -> None:
+        """As software renderers count compute passes: with bytes, and with 0.00 ms."""
+        report = {
+            "passes_ms": {"divergence": 3e-5, "halve": 0.5},
+            "passes_bytes": {"divergence": 2**20, "halve": 2**20},
+            "baseline_passes_ms": {},
+            "copy_bytes_per_second": 2**21 * 1e3,
+        }
+        rows = {words[0]: words[1:] for words in map(str.split, bench_module._table(report))}
+        assert rows["divergence"] == ["0.00", "1.0"]
+        assert rows["halve"] == ["0.50", "1.0", "1.00"]
+
     def test_passes_of_another_picture(self, capsys: pytest.CaptureFixture[str]) -> None:
         _, report = bench(capsys, "--method", "ray-march", "--no-baseline")
         assert {"shade", "blocks", "march", "tone map", "frame"} <= set(report["render_ms"])

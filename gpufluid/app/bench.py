@@ -27,6 +27,8 @@ from gpufluid.description.settings import PRECISIONS, TRACES
 from gpufluid.description.view import METHODS
 from gpufluid.engine.fluid import BACKENDS
 
+LEAST_MS = 0.01  # that the table of passes shows: of less no rate is told
+
 UNSAID: dict[str, Any] = {  # what holds for options that are not given
     "cells": (64, 64, 64),
     "backend": "auto",
@@ -180,8 +182,9 @@ def _table(report: Mapping[str, Any]) -> Iterator[str]:
     rows = [(label, ms, moved.get(label), baseline.get(label, 0.0)) for label, ms in engine.items()]
     rows.append(("sum", sum(engine.values()), sum(moved.values()), sum(baseline.values())))
     for label, ms, size, other in rows:
-        share = f"{size / 2**20:8.1f} {size / (ms * 1e-3) / copies:9.2f}" if size and ms else f"{'':18}"
-        yield f"{label:24} {ms:9.2f} {share}" + (f" {other:9.2f}" if baseline else "")
+        told = f"{size / 2**20:8.1f}" if size else f"{'':8}"
+        share = f"{size / (ms * 1e-3) / copies:9.2f}" if size and ms >= LEAST_MS else f"{'':9}"
+        yield f"{label:24} {ms:9.2f} {told} {share}" + (f" {other:9.2f}" if baseline else "")
 
 
 def _ratio(what: str, engine: Sequence[float], baseline: Sequence[float]) -> str:
