@@ -35,6 +35,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     for module in (contexts, devices):
         monkeypatch.setattr(module, "device_count", lambda: 3)
     monkeypatch.setattr(contexts, "_warned", set())
+    monkeypatch.setattr(contexts, "_settled", None)
     for variable in (devices.VARIABLE, "GLCONTEXT_DEVICE_INDEX"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.delenv("LIBGL_ALWAYS_SOFTWARE", raising=False)
@@ -45,12 +46,40 @@ def test_a_gpu_that_does_not_open_is_passed_over_and_told_once(played: list[int]
     told = r"GPU 0 does not open \(eglInitialize failed \(0x3001\)\), so .* draws in software, .*/dev/dri"
     with pytest.warns(RuntimeWarning, match=told) as warned, released(create_context()) as ctx:
         assert contexts.is_software(ctx)
-    assert played[-1] == 1
+    assert played == [0, 0, 0, 1, 2, 1], "in each version, then to look for a GPU after it, then to take it"
+    played.clear()
     assert len(warned) == 1
     assert warned[0].filename == __file__, "it does not name the program's line"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         create_context().release()
+    assert played == [1], "it was looked for again"
+
+
+@pytest.mark.parametrize("closed", [(), (0,), (2,)])
+def test_a_gpu_goes_before_what_draws_in_software(
+    played: list[int], monkeypatch: pytest.MonkeyPatch, closed: tuple[int, ...]
+) -> None:
+    """Wherever EGL numbers it: of several vendors' drivers a renderer in software may come first."""
+    create, named = moderngl.create_context, {1: "llvmpipe", 2: "GPU"}
+
+    def numbered(device_index: int, **options: Any) -> moderngl.Context:
+        if device_index in closed:
+            raise ValueError("closed")
+        return create(device_index=device_index or 1, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(moderngl, "create_context", numbered)
+    monkeypatch.setattr(contexts, "names_software", lambda renderer: named.get(played[-1]) != "GPU")
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        create_context().release()
+        assert played[-1] == (1 if 2 in closed else 2)
+        played.clear()
+        with released(create_context()) as ctx:
+            assert ctx.error == "GL_NO_ERROR", "another context is current"
+    assert played == [1 if 2 in closed else 2], "it was looked for again"
+    told = [str(one.message).partition(" (")[0] for one in warned]
+    assert told == (["GPU 2 does not open"] if 2 in closed else [])
 
 
 def test_who_wants_software_is_not_warned(played: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,6 +87,7 @@ def test_who_wants_software_is_not_warned(played: list[int], monkeypatch: pytest
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         create_context().release()
+    assert 2 not in played, "a GPU was looked for"
 
 
 def test_a_gpu_after_one_that_does_not_open_is_no_reason_to_warn(

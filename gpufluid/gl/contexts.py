@@ -58,8 +58,8 @@ def check_process() -> None:
 def create_context() -> moderngl.Context:
     """Return a context of the engine's own, without a window, which its calls make current.
 
-    It is on the first of EGL's devices that gives one, or on that which `device_asked` tells. Warns where
-    that is a renderer in software, as GPUs before it give none.
+    It is on the first of EGL's devices that gives one, a GPU before what draws in software, or on that which
+    `device_asked` tells. Warns where it draws in software as the GPUs there are give none.
     Raises GLUnavailableError where there is no OpenGL 3.3, naming what to install and the way without, and
     GpufluidError as `check_process` and `device_asked` do.
     """
@@ -74,9 +74,10 @@ def create_context() -> moderngl.Context:
             if "device_index" in options:
                 failed.setdefault(options["device_index"], str(error))
             continue
-        before = {number: why for number, why in failed.items() if number < options.get("device_index", 0)}
-        if before and names_software(calls(made).renderer):
-            _warn_of(before, calls(made).renderer)
+        if "device_index" in options and names_software(calls(made).renderer):
+            made = _gpu_after(made, options, failed)
+            if names_software(calls(made).renderer):
+                _warn_of(failed, calls(made).renderer)
         return made
     raise GLUnavailableError(
         f"no OpenGL 3.3 here ({'; '.join(dict.fromkeys(reasons))}): {REMEDIES.get(sys.platform, REMEDY)}; "
@@ -84,12 +85,40 @@ def create_context() -> moderngl.Context:
     )
 
 
+_settled: int | None = None  # the device that a search ended with: the first that is tried from then on
+
+
+def _gpu_after(made: moderngl.Context, options: dict[str, Any], failed: dict[int, str]) -> moderngl.Context:
+    """Return a context on the first GPU after the device of `made`, which draws in software; or that one.
+
+    failed: gets those that give none. What is found out holds for the process.
+    """
+    global _settled
+    own = options["device_index"]
+    later = range(own + 1, device_count())
+    if not later or own == _settled or device_asked() is not None or _software_wanted():
+        return made
+    made.release()
+    for number in later:
+        try:
+            made = _opened({**options, "device_index": number})
+        except GLUnavailableError as error:
+            failed[number] = str(error)
+            continue
+        if not names_software(calls(made).renderer):
+            _settled = number
+            return made
+        made.release()
+    _settled = own
+    return _opened(options)
+
+
 def _loaders() -> list[dict[str, Any]]:
     """How a context may be made here, the best way first: what moderngl is given for it."""
     asked = device_asked()
     if not sys.platform.startswith("linux"):
         return [{}]
-    numbers = range(device_count()) if asked is None else [asked]
+    numbers = sorted(range(device_count()), key=lambda n: n != _settled) if asked is None else [asked]
     egl = [
         {"backend": "egl", "device_index": number, **libraries}
         for libraries in (LIBRARIES, {})
@@ -116,13 +145,17 @@ def _opened(options: dict[str, Any]) -> moderngl.Context:
     raise GLUnavailableError("; ".join(dict.fromkeys(reasons)))
 
 
+def _software_wanted() -> bool:
+    """Whether Mesa is told to draw on the processor."""
+    return os.environ.get("LIBGL_ALWAYS_SOFTWARE", "0") not in ("", "0", "false")
+
+
 _warned: set[int] = set()
 
 
 def _warn_of(failed: dict[int, str], renderer: str) -> None:
-    """Say once that the devices before give nothing: without it all is slow, and nobody knows why."""
-    wanted = os.environ.get("LIBGL_ALWAYS_SOFTWARE", "0") not in ("", "0", "false")
-    if not (wanted or _warned.issuperset(failed)):
+    """Say once that these devices give nothing: without it all is slow, and nobody knows why."""
+    if not (_software_wanted() or _warned.issuperset(failed)):
         _warned.update(failed)
         told = ", ".join(f"GPU {number} does not open ({reason})" for number, reason in failed.items())
         text = f"{told}, so {renderer} draws in software, which is slow: may this user open /dev/dri/render*"
