@@ -13,7 +13,7 @@ import pytest
 import gpufluid.gl.source
 from gpufluid.common.errors import ShaderError
 from gpufluid.contract.kernels import Variant
-from gpufluid.description.boundaries import Boundaries, Inflow
+from gpufluid.description.boundaries import Boundaries, Inflow, Wall
 from gpufluid.description.grid import Grid
 from gpufluid.gl.backend import GLBackend
 from gpufluid.gl.device import let_go
@@ -266,8 +266,33 @@ def test_few_forces_and_waves_are_handed_on_too(ctx: moderngl.Context) -> None:
 
 def test_what_no_line_reads_is_not_declared() -> None:
     """So what differs in it alone is one program; a comment reads nothing, and each line keeps its number."""
-    source = Source("pass").add("const float a = 1.0;\nconst float b = 2.0;", "<box>")
-    source.add("// a and b\nfloat c() { return b; }", "here")
-    source.drop_unused(("a", "b", "missing"))
-    assert source.text == "const float b = 2.0;\n// a and b\nfloat c() { return b; }\n"
-    assert "here:2: wrong" in str(source.explain("0:3(1): wrong"))
+    source = Source("pass").define({"OLD": 1, "NEW": 2})
+    source.add("const float a = 1.0;\nconst float b = NEW * 2.0;\nconst ivec2 c = ivec2(OLD);", "<box>")
+    source.add("uniform vec3 d[6];\nuniform int e;\n// a and c\nfloat f() { return b * e; }", "<here>")
+    source.drop_unused()
+    assert source.text.splitlines() == [
+        "#define NEW 2",
+        "const float b = NEW * 2.0;",
+        "uniform int e;",
+        "// a and c",
+        "float f() { return b * e; }",
+    ]
+    assert "<here>:4: wrong" in str(source.explain("0:5(1): wrong"))
+
+
+def test_what_a_file_reads_is_declared() -> None:
+    source = Source("pass").define({"DIMENSIONS": 3, "OTHER": 1}).include("sim/divergence.glsl")
+    source.drop_unused()
+    assert source.text.startswith("#define DIMENSIONS 3\n// ")
+
+
+def test_boxes_share_passes_that_read_nothing_of_what_they_differ_in(ctx: moderngl.Context) -> None:
+    cells, sides = (8, 6, 4), Boundaries.all(Wall("free"))
+    one, other = GLBackend(Grid(cells), "fragment", ctx), GLBackend(Grid(cells, 0.5), "fragment", ctx)
+    for name, shared in (("halve", True), ("vorticity", False)):
+        one.kernel(name, Variant())
+        known = len(one.device._programs)
+        other.kernel(name, Variant(boundaries=sides))
+        assert (len(one.device._programs) == known) == shared, name
+    one.release()
+    other.release()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpufluid.common.errors import GpufluidError
-from gpufluid.contract.kernels import SIDE_NUMBERS, Kernel, Slot, Variant
+from gpufluid.contract.kernels import Kernel, Slot, Variant
 from gpufluid.contract.layout import JOINED_ROWS, PIECE, STRIP, STRIP_ROWS, FlatLayout
 from gpufluid.description.grid import LARGEST_HALF, TINY, Grid
 from gpufluid.gl.capabilities import IMAGE_FORMAT
@@ -242,7 +242,6 @@ class KernelSource:
             self.shader.add("float x = position.x, y = position.y, z = position.z; return (", "<stage>")
             self.shader.add(variant.expression, "<expression>").add("); }", "<stage>")
         self.shader.include(f"{kernel.folder}/{kernel.name}.glsl", variant.carried)
-        self.shader.drop_unused(SIDE_NUMBERS)
         if variant.few:
             self.shader.size_arrays({"PUSHES": variant.pushes, "WAVES": variant.waves})
         if kernel.walk is not None:
@@ -253,6 +252,8 @@ class KernelSource:
             self._end_fragment(outputs)
             if self.sparse or self.local or self.placed:
                 self.vertex = self._vertex()
+                self.vertex.drop_unused()
+        self.shader.drop_unused()
 
     def _dtype_of(self, slot: Slot) -> str:
         if slot.short:

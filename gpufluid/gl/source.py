@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -35,6 +36,8 @@ void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 -
 PREFIX = "gpufluid"  # what the names of a host's texts begin with
 _PREFIX = re.compile(r"(?!gl_)[A-Za-z](?:_?[A-Za-z0-9])*")  # GLSL keeps gl_ and two underscores for itself
 _UNIFORM = re.compile(r"\s*uniform\s+(\w+)\s+([\w\s,\[\]]+);")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_GIVEN = re.compile(r"#define (\w+) |(?:const|uniform) \w+ (\w+)(?:\[6\])?(?: =|;)")  # what Python declares
 _DECLARED = re.compile(r"\s*(\w+)\s*(?:\[([0-9]+)\])?\s*$")  # a name, and of how many elements
 # numbers that a uniform holds, by its type
 _NUMBERS = {"float": 1, "int": 1, "bool": 1, "mat3": 9, "mat4": 16}
@@ -72,25 +75,32 @@ def glsl(name: str, prefix: str = PREFIX) -> str:
 
 
 class _Run(NamedTuple):
-    """Lines of a file, where they stand, and what is included after them: a file and a field, or nothing."""
+    """Lines of a file, where they stand, their words, and what is included after: file and field, or none."""
 
     lines: list[str]
     origin: list[tuple[str, int]]
+    words: set[str]
     then: tuple[str, str] | tuple[()]
+
+
+def _words(line: str) -> list[str]:
+    """The names in a line of GLSL, but for those in a comment."""
+    return _WORD.findall(line.partition("//")[0])
 
 
 @lru_cache(maxsize=1024)  # a step puts some 30 programs together, of as many files each
 def _runs_of_lines(path: Path, changed: int, name: str, field: str) -> list[_Run]:
     """What `Source.include` appends of the file `name`, with `field` for FIELD; changed: when it was."""
-    runs = [_Run([], [], ())]
+    runs = [_Run([], [], set(), ())]
     for number, raw in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         line = raw.replace("FIELD", field) if field else raw
         if match := _INCLUDE.match(line):
             runs[-1] = runs[-1]._replace(then=(match[1], match[2] or ""))
-            runs.append(_Run([], [], ()))
+            runs.append(_Run([], [], set(), ()))
         else:
             runs[-1].lines.append(line)
             runs[-1].origin.append((f"glsl/{name}", number))
+            runs[-1].words.update(_words(line))
     return runs
 
 
@@ -109,6 +119,7 @@ class Source:
         self._lines: list[str] = []
         self._origin: list[tuple[str, int]] = []
         self._taken: set[tuple[str, str]] = set()
+        self._words: set[str] = set()  # in files
         if version is not None:
             self.add(f"#version {version} core", "<stage>")
         if group:
@@ -142,21 +153,24 @@ class Source:
         for run in runs:
             self._lines += run.lines
             self._origin += run.origin
+            self._words |= run.words
             if run.then:
                 self.include(*run.then, (*chain, name))
         return self
 
-    def drop_unused(self, names: Iterable[str]) -> None:
-        """Leave out the line that declares each of `names` where no other reads it.
+    def drop_unused(self) -> None:
+        """Leave out each macro, constant and uniform that is declared in Python and that nothing reads.
 
         What differs in nothing that a pass reads is then one program.
         """
-        for name in names:
-            word = re.compile(rf"\b{name}\b")
-            near = ((n, line) for n, line in enumerate(self._lines) if name in line)  # which is soon told
-            said = [n for n, line in near if word.search(line.partition("//")[0])]
-            if len(said) == 1:
-                del self._lines[said[0]], self._origin[said[0]]
+        own = [n for n, (file, _) in enumerate(self._origin) if file.startswith("<")]
+        read = Counter(word for n in own for word in _words(self._lines[n]))
+        for n in reversed(own):  # what one of them is made of has been declared before
+            given = _GIVEN.match(self._lines[n])
+            name = given and (given[1] or given[2])
+            if name and name not in self._words and read[name] == 1:
+                read.subtract(_words(self._lines[n]))
+                del self._lines[n], self._origin[n]
 
     def size_arrays(self, macros: Mapping[str, int]) -> None:
         """Write sizes of uniforms that are one of `macros`, or some of it, as numbers: they are handed on."""
