@@ -158,13 +158,16 @@ bvec3 at_high(ivec3 pack, bvec3 some) {
     return equal(ivec3(equal(pack, ivec3(cells.x - 1 >> 2, cells.yz - 1))) & ivec3(some), ivec3(1));
 }
 
-// Whether there is fluid alone in and round four coarse cells over the finest ones, and no side of the box that is open:
-// all faces but those at walls weigh the same. (What lies next to them is joined in its coarse cell: it is half of it.)
+// Whether sides are neither open nor periodic.
+bvec3 walls(bvec3 open) { return not(bvec3(ivec3(open) | ivec3(periodic))); }
+
+// Whether there is fluid alone in and round four coarse cells over the finest ones: all faces but those at sides of the
+// box weigh the same. (What lies next to them is joined in its coarse cell: it is half of it.)
 bool in_the_clear(ivec3 pack) {
 #if SOLIDS && !WEIGHTED && DIMENSIONS == 3
     int different = (finer_cells(0) & 7) | (finer_cells(1) & 1) | (finer_cells(2) & 1);
-    if (any(at_low(pack, open_low)) || any(at_high(pack, open_high)) || any(equal(cells, ivec3(1)))) different = 1;
-    ivec3 low = ivec3(at_low(pack, not(periodic))), high = ivec3(at_high(pack, not(periodic)));
+    if (any(equal(cells, ivec3(1)))) different = 1;
+    ivec3 low = ivec3(at_low(pack, walls(open_low))), high = ivec3(at_high(pack, walls(open_high)));
     for (int row = 0; row < 4; ++row) {
         int y = row & 1, z = row >> 1;
         int sides = 63 ^ (y == 0 ? low.y << 2 : high.y << 3) ^ (z == 0 ? low.z << 4 : high.z << 5), four = sides * 0x41041;
@@ -241,7 +244,8 @@ void kernel(ivec3 pack) {
             vec4 low = vec4(periodic[axis] ? bvec4(true) : notEqual(i, ivec4(0)));
             vec4 high = vec4(periodic[axis] ? bvec4(true) : notEqual(i, ivec4(cells[axis] - 1)));
             weights_out[axis] = 2.0 * low;  // of two by two faces, whose cells' centres are two apart
-            sum += 2.0 * (low + high);
+            sum += 2.0 * (low + high);      // and a centre one from a side
+            sum += 4.0 * (float(open_low[axis]) * (1.0 - low) + float(open_high[axis]) * (1.0 - high));
         }
     }
     weights_out[3] = mix(vec4(0.0), sum, lessThan(x, ivec4(cells.x)));
