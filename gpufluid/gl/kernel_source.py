@@ -22,9 +22,12 @@ FEW = 4096
 LONG = {
     *("advect_velocity", "predict_velocity", "correct_velocity", "compensate_velocity", "finish_velocity"),
     *("advect_scalars", "correct_scalars", "compensate_scalars", "finish_scalars", "max_speed", "most_asked"),
+    *("join_cells", "coarse_weights"),
 }
 # Passes of coarse grids, of all of which one program serves each: sizes come to it as numbers.
 SIZED = {"join_cells", "coarse_weights", "first_sweep", "red_black", "restrict", "prolong"}
+# Of these grids of more than FEW texels have a program of their own, which takes two thirds of the time.
+PARTED = {"join_cells", "coarse_weights"}
 # Of a few texels, with much to read for each or many threads to wake for nothing: see `Device.dispatches`.
 SMALL = {"apply_inverse", "sum_slices", "sum_whole"}
 ROWS = (64, 4)  # invocations of a workgroup in software, which runs rows a quarter faster than squares
@@ -365,7 +368,8 @@ class KernelSource:
         shader.add("}", "<main>")
 
     def _end_fragment(self, outputs: list[str]) -> None:
-        few = self._sized or self._size[0] * self._size[1] <= FEW
+        shared = self._sized and self.kernel.name not in PARTED
+        few = shared or self._size[0] * self._size[1] <= FEW
         self.twice = few or not (self.local or self.kernel.name in LONG)
         never = "    if (texel.x < 0) discard;\n" if few and self.device.software else ""
         for n in range(len(outputs)):
