@@ -3,16 +3,20 @@
 #include "lib/pressure_left.glsl"
 
 void kernel(ivec3 pack) {
-    ivec3 low = 2 * pack, high = min(low + 2, packed_extent);
-    for (int z = low.z; z < high.z; ++z)
-        for (int y = low.y; y < high.y; ++y)
-            for (int x = low.x; x < high.x; ++x) {
-                vec4 left = pressure_left(ivec3(x, y, z));
+    ivec3 at = 2 * pack, low = at, end = min(low + 2, packed_extent);
+    do {
+        at.y = low.y;
+        do {
+            at.x = low.x;
+            do {
+                vec4 left = pressure_left(at);
 #if SOLIDS
-                ivec2 two = ivec2(x == low.x ? fetch_joined(pack).xy : fetch_joined(pack).zw) >> (2 * (y & 1) + 4 * (z & 1));
+                ivec2 two = ivec2(at.x == low.x ? fetch_joined(pack).xy : fetch_joined(pack).zw) >> (2 * (at.y & 1) + 4 * (at.z & 1));
                 left *= vec4(two.xxyy >> ivec4(0, 1, 0, 1) & 1);
 #endif
                 vec2 pairs = left.xz + left.yw;
-                restricted_out += x == low.x ? vec4(pairs, 0.0, 0.0) : vec4(0.0, 0.0, pairs);
-            }
+                restricted_out += at.x == low.x ? vec4(pairs, 0.0, 0.0) : vec4(0.0, 0.0, pairs);
+            } while (++at.x < end.x);
+        } while (++at.y < end.y);
+    } while (++at.z < end.z);
 }

@@ -6,15 +6,17 @@
 uniform int colour;
 
 void kernel(ivec3 pack) {
-    for (int z = 2 * pack.z; z < min(2 * pack.z + 2, half_extent.z); ++z)
-        for (int y = 2 * pack.y; y < min(2 * pack.y + 2, half_extent.y); ++y) {
-            ivec3 at = ivec3(pack.x, y, z);
+    ivec3 at = ivec3(pack.x, 2 * pack.yz), end = min(at + 2, half_extent);
+    do {
+        at.y = 2 * pack.y;
+        do {
             int parity = parity_of(at, colour);
             vec4 count = open_count(at, parity);
             vec4 left = fetch_right(at) - (sum_of_neighbours(at, parity) - count * fetch_own(at));
 #if SOLIDS
-            left *= vec4(ivec4(fetch_joined(pack)) >> (parity + 2 * (y & 1) + 4 * (z & 1)) & 1);
+            left *= vec4(ivec4(fetch_joined(pack)) >> (parity + 2 * (at.y & 1) + 4 * (at.z & 1)) & 1);
 #endif
             restricted_out += mix(vec4(0.0), left, greaterThan(count, vec4(0.0)));
-        }
+        } while (++at.y < end.y);
+    } while (++at.z < end.z);
 }
