@@ -314,6 +314,29 @@ def test_coarse_grids_without_a_rest_have_the_equation_of_the_finest(sides: str)
         variant = Variant(boundaries=boundaries, weighted=True)
 
 
+@pytest.mark.parametrize(
+    ("cells", "weighed", "all_grids"),
+    [((32, 32, 32), 0, 3), ((36, 36, 36), 0, 4), ((34, 34, 34), 2, 4), ((34, 34, 1), 0, 4)],
+    ids=["even", "odd at its inverse", "odd above it", "2D"],
+)
+def test_weights_are_kept_of_grids_that_read_them(
+    cells: tuple[int, int, int], weighed: int, all_grids: int
+) -> None:
+    """Without solids: of those whose cells differ in size, down to the one that its inverse solves."""
+    with noisy(cells, gf.Multigrid(2), "auto") as fluid:
+
+        def kept() -> int:
+            levels = fluid._solver.projection.hierarchy.levels
+            assert len(levels) == all_grids
+            return sum(bool(level.weights) for level in levels)
+
+        assert cycles(fluid, gf.Multigrid(2), 1)[-1] <= 0.03
+        assert kept() == weighed
+        fluid.obstacles.add(gf.Obstacle(gf.Sphere((0, 0, 0), 0.5), position=(1.0, 1.0, 0.05)))
+        fluid.project()
+        assert kept() == all_grids
+
+
 @pytest.mark.parametrize("solver", [gf.Multigrid(1), gf.ConjugateGradient(3)], ids=["multigrid", "cg"])
 def test_coarse_grids_follow_solids_that_move(solver: Any) -> None:
     """What a V-cycle does round solids that moved, went and came is what it does round new ones."""

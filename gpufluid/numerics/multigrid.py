@@ -47,20 +47,19 @@ class Level:
     `fit` says how kernels run on it. Where all its faces weigh the same they are the plain ones, which count
     faces and read no weights: the equation is then solved in parts of that weight. unit: that weight, of the
     residual that is handed down; else 1. scale: from the unit of the residual that comes down to this one's.
+    inverted: without solids, of few cells, it is solved by the inverse of its equation.
     """
 
     def __init__(self, backend: Backend, stride: int) -> None:
         self.backend, self.stride = backend, stride
-        self.variant, self.unit, self.scale = Variant(weighted=True), 1.0, 1.0
-        self.openness: dict[str, FieldStore] = {}  # what kernels take of how open faces are
+        self.variant, self.unit, self.scale, self.inverted = Variant(weighted=True), 1.0, 1.0, False
         self.pressure = backend.field("pressure", "packed")
         self.divergence = backend.field("divergence", "packed", buffers=1)
-        self._weights = backend.field("weights", "weights", buffers=1, exact=True)
-        self.weights = dict(zip(WEIGHTS, self._weights.parts, strict=True))
+        self._weights: FieldStore | None = None  # of faces, where a grid needs them
+        self.weights: dict[str, FieldStore] = {}
         # which finer cells each stands for, and what kernels of the finer grid take of it
         self._joined: FieldStore | None = None
         self.parts: dict[str, FieldStore] = {}
-        # of so few cells a box without solids is solved by the inverse of its equation
         inverts = backend.inverts
         self.inverse = backend.field("inverse", "matrix", buffers=1, exact=True) if inverts else None
 
@@ -71,15 +70,27 @@ class Level:
         same = not problem.variant.solids and not any(cells[axis] % self.stride for axis in axes)
         self.unit = float(self.stride ** (len(axes) - 2)) if same else 1.0  # area over distance
         self.scale = unit / self.unit
-        self.variant = Variant(problem.variant.solids, boundaries=sides, weighted=not same)
-        self.openness = {} if same else dict(self.weights)
+        self.inverted, self.parts = False, {}
+        if self.inverse is not None and not problem.variant.solids:
+            self.inverted = True
+            self.inverse.write(inverse(cells, self.stride, sides))
+        weighted = not (same or self.inverted)
+        self.variant = Variant(problem.variant.solids, boundaries=sides, weighted=weighted)
+
+    @property
+    def openness(self) -> Mapping[str, FieldStore]:
+        """What kernels take of how open its faces are."""
+        return self.weights if self.variant.weighted else {}
 
     def weigh(self, variant: Variant, finest: tuple[int, int, int], finer: Openness) -> None:
         """Weigh the faces, and find out which finer cells each cell stands for: solids tell these apart.
 
         finest: cells of the finest grid. finer: of the next finer one.
         """
-        given, self.parts = {"finest": finest, "stride": self.stride, **finer}, {}
+        if self._weights is None:
+            self._weights = self.backend.field("weights", "weights", buffers=1, exact=True)
+            self.weights = dict(zip(WEIGHTS, self._weights.parts, strict=True))
+        given = {"finest": finest, "stride": self.stride, **finer}
         if variant.solids:
             if self._joined is None:
                 self._joined = self.backend.field("joined", "packed", buffers=1, exact=True)
@@ -97,10 +108,10 @@ class Hierarchy:
 
     def __init__(self) -> None:
         self.levels: list[Level] = []
-        self.depth = 0  # of them that are in use
+        self.depth = self.weighed = 0  # of them that are in use, and that weigh their faces
         self._finest: Finest | None = None
-        self._weighted_for: Variant | None = None
-        self._weighted_with: Openings | None = None
+        self._fitted_to: Variant | None = None
+        self._fitted_with: Openings | None = None
         self._cycles: dict[object, list[Call]] = {}  # the calls of V-cycles, by what these depend on
 
     def prepare(self, problem: PressureProblem) -> Finest:
@@ -111,18 +122,11 @@ class Hierarchy:
                 backend, stride = backend.coarser(), 2 * stride
                 self.levels.append(Level(backend, stride))
         # solids that have changed come with other arguments, not with others in the same dict
-        if problem.variant != self._weighted_for or problem.openings is not self._weighted_with:
+        if problem.variant != self._fitted_to or problem.openings is not self._fitted_with:
+            self._fit(problem)
             self._weigh(problem)
-            self._weighted_for, self._weighted_with = problem.variant, problem.openings
+            self._fitted_to, self._fitted_with = problem.variant, problem.openings
             self._cycles.clear()
-            unit, self.depth = 1.0, len(self.levels)
-            for n, level in enumerate(self.levels):
-                level.fit(problem, unit)
-                unit = level.unit
-                if level.inverse is not None and not problem.variant.solids:
-                    level.inverse.write(inverse(problem.grid.cells, level.stride, problem.variant.boundaries))
-                    self.depth = n + 1
-                    break
         if self._finest is None or self._finest.problem is not problem:
             release(self._finest)
             self._cycles.clear()
@@ -139,11 +143,26 @@ class Hierarchy:
         for call in self._cycles[key]:
             call()
 
+    def _fit(self, problem: PressureProblem) -> None:
+        """Fit the levels, as far down as the first that is inverted.
+
+        Those that read weights need these of the finer ones too, which they are made of.
+        """
+        unit, self.depth, self.weighed = 1.0, 0, 0
+        for level in self.levels:
+            level.fit(problem, unit)
+            unit = level.unit
+            self.depth += 1
+            if level.variant.weighted:
+                self.weighed = self.depth
+            if level.inverted:
+                break
+
     def _weigh(self, problem: PressureProblem) -> None:
         finer: Openness = problem.openings
         solids = problem.variant.solids
         variant = Variant(solids, boundaries=problem.variant.boundaries)
-        for level in self.levels:
+        for level in self.levels[: self.weighed]:
             level.weigh(variant, problem.grid.cells, finer)
             finer = {f"fine_{name}": weights for name, weights in level.weights.items()}
             variant = Variant(solids, boundaries=problem.variant.boundaries, weighted=True)
@@ -335,7 +354,7 @@ def _solve(level: Level, problem: PressureProblem) -> Call:
         "divergence": level.divergence,
         "scale": level.scale * level.unit,
     }
-    if level.inverse is not None and not problem.variant.solids:
+    if level.inverted:
         return level.backend.kernel("apply_inverse", PLAIN).bound(inverse=level.inverse, **given)
     apart = two_colours(problem.variant.boundaries, level.backend.grid)
     sweeps, omega = LAST_APART if apart else LAST
