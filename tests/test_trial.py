@@ -31,7 +31,7 @@ from gpufluid.gl.device import Device
 from gpufluid.gl.kept import Kept
 from gpufluid.gl.kernel_source import SMALL
 from gpufluid.gl.measuring import TimeQueries
-from gpufluid.gl.ways import READINGS, VARIABLE, Way, by_rule, check, readings, stages
+from gpufluid.gl.ways import READINGS, SWEEPS, VARIABLE, Way, by_rule, check, readings, stages
 
 IMAGE, NEAREST, TEXEL = (Way("fragment", reading) for reading in READINGS)
 NOON = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
@@ -161,6 +161,68 @@ def test_readings_are_tried_and_then_the_other_stage(
     # what is faster in sweeps and slower in advection is not taken
     scripted(monkeypatch, lambda way, both: 1.0 + ((way == rule) != both))
     assert trial.trial(ctx).way == rule
+
+
+def fast(way: Way, _: bool) -> float:
+    """Made up: the more passes are joined, the faster."""
+    return (6.0 if way.stage == "fragment" else 4.0 / way.sweeps) * (0.5 if way.joined else 1.0)
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "sweeps", "joined"),
+    [(None, 4, True), ("jacobi_four", 2, True), ("jacobi_two", 4, True), ("confine", 4, False)],
+)
+@pytest.mark.parametrize("by", [1.5, np.nan])
+def test_what_is_fast_and_wrong_is_not_taken(
+    ctx: moderngl.Context,
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    spoilt: str,
+    sweeps: int,
+    joined: bool,
+    by: float,
+) -> None:
+    """A driver may compile wrongly what joins passes: one such is spoilt in a few cells, and that is told."""
+    if ctx.version_code < 430:
+        pytest.skip("there are no compute passes")
+    monkeypatch.setattr(trial, "is_software", lambda _: False)
+    monkeypatch.setattr(trial, "LARGE", 8)
+    monkeypatch.setattr(trial, "CHECKED", 21)
+    scripted(monkeypatch, fast)
+    run = trial.Course.run
+
+    def spoils(self: trial.Course, way: Way, name: str, **given: Any) -> None:
+        run(self, way, name, **given)
+        if name == spoilt:
+            field = given["velocity" if name == "confine" else "pressure"]
+            values = field.read()
+            values[-2, 2:4, :8] *= by
+            field.write(values)
+
+    monkeypatch.setattr(trial.Course, "run", spoils)
+    found = trial.trial(ctx)
+    assert (found.way.stage, found.way.sweeps, found.way.joined) == ("compute", sweeps, joined)
+    # of two sweeps a pass nobody asks where four are faster
+    assert len(found.wrong) == (spoilt not in (None, "jacobi_two"))
+    driver = trial.driver_of(ctx)
+    file = kept.file_of(driver)
+    assert file is not None
+    cache.mkdir()
+    kept.keep(file, driver, found)
+    again = kept.read(file, driver)
+    assert again is not None and again.wrong == found.wrong
+    told = "\n".join(trial._told(again, ctx))
+    assert told.count("wrong numbers: it is not taken") == len(found.wrong)
+
+
+def test_ways_give_the_same_but_for_rounding(ctx: moderngl.Context) -> None:
+    rule = by_rule(ctx.version_code, trial.is_software(ctx))
+    ways = [
+        Way(stage, way) for stage in stages(ctx.version_code) for way in readings(ctx.version_code, stage)
+    ]
+    if ctx.version_code >= 430:
+        ways += [Way("compute", "texel", sweeps, joined) for sweeps in SWEEPS for joined in (False, True)]
+    assert all(trial.agrees(ctx, way, rule) for way in ways)
 
 
 def test_a_real_trial_times_all_readings_and_both_stages(ctx: moderngl.Context) -> None:

@@ -36,7 +36,7 @@ class Kept:
     """What a trial found.
 
     when: in UTC. ms, large, pushed: medians of what each way took in the trial, milliseconds; in a large box
-    for the pressure, and for confinement.
+    for the pressure, and for confinement. wrong: names of ways that were fast, and gave other numbers.
     """
 
     way: Way
@@ -45,6 +45,7 @@ class Kept:
     ms: dict[str, float]
     large: dict[str, float] = field(default_factory=dict)
     pushed: dict[str, float] = field(default_factory=dict)
+    wrong: tuple[str, ...] = ()
 
 
 def cache_folder() -> Path | None:
@@ -92,7 +93,8 @@ def read(file: Path, driver: dict[str, str]) -> Kept | None:
             raise ValueError("its time has no zone")
         when = when.astimezone(timezone.utc)
         taken = [{name: float(told[race][name]) for name in WAYS if name in told[race]} for race in RACES]
-        kept = Kept(WAYS[told["way"]], WAYS[told["rule"]], when, *taken)
+        wrong = tuple(name for name in WAYS if name in told["wrong"])
+        kept = Kept(WAYS[told["way"]], WAYS[told["rule"]], when, taken[0], taken[1], taken[2], wrong)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"it is not what a trial wrote ({type(error).__name__})") from None
     if not all(math.isfinite(each) and each >= 0.0 for of_race in taken for each in of_race.values()):
@@ -110,6 +112,7 @@ def keep(file: Path, driver: dict[str, str], kept: Kept, anew: bool = False) -> 
         "way": str(kept.way),
         "rule": str(kept.rule),
         "when": kept.when.isoformat(timespec="seconds"),
+        "wrong": kept.wrong,
     }
     told |= {race: {name: round(ms, 4) for name, ms in getattr(kept, race).items()} for race in RACES}
     text = json.dumps(told, indent=1) + "\n"

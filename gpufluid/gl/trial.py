@@ -4,12 +4,13 @@ What is chosen must not change from run to run, since stages may round different
 for a driver, in a context of the engine's own, and what it found is kept in a file (`gpufluid.gl.kept`).
 Another way than the rules' must win clearly, over all samples and in most of those taken side by side. There
 is no trial where nothing can be kept, nor in a context of a host's, whose frames must not wait: what was kept
-counts there, else the rules.
+counts there, else the rules. What wins must also give what the rules' way gives, but for rounding: a driver
+that compiles it wrongly may well be fast.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
@@ -22,6 +23,7 @@ from weakref import WeakKeyDictionary
 
 import moderngl
 import numpy as np
+from numpy.typing import NDArray
 
 import gpufluid
 from gpufluid.common.debugging import switches
@@ -53,11 +55,18 @@ from gpufluid.gl.ways import (
     stages,
 )
 
-REVISION = 3  # of the trial: another one is tried anew
+REVISION = 4  # of the trial: another one is tried anew
 CELLS = {True: 48, False: 128}  # a side of the box, in software and on a GPU
 LARGE = 192  # a side of a box that no cache of a GPU holds
+CHECKED = 45  # a side of the box that ways are compared in: workgroups do not fill it evenly
 TRIED_SWEEPS = 8  # for the pressure, in one sample
 SWEEPING, ADVECTION, CONFINEMENT = "sweeps", "sweeps and advection", "confinement"  # what a sample is of
+WRITTEN = {  # by their passes: fields and their kinds
+    ADVECTION: (("pressure", "packed"), ("carried faces", "face"), ("carried cells", "cell")),
+    CONFINEMENT: (("velocity", "face"),),
+}
+# Of the median change: what may be rounding. And of how many values more, as where there is nearly no slope
+ROUNDING, STRAY = 0.01, 1e-4
 ROUNDS, FEWEST = 11, 5  # samples of each way
 MOST = 0.25  # s that a race may take beyond its first samples
 MARGIN = 0.85  # of what the other took
@@ -240,6 +249,8 @@ def _told(found: Kept, ctx: moderngl.Context) -> Iterator[str]:
             if each:
                 times = ", ".join(f"{ms:.2f} ms ({name})" for name, ms in each)
                 yield f"{work} took {times}"
+    for name in found.wrong:
+        yield f"{name} was faster, and gave wrong numbers: it is not taken"
     file = cache.file_of(driver_of(ctx))
     if file is not None:
         yield f"kept in {_shown(file)}"
@@ -259,10 +270,26 @@ def clearly_faster(one: Sequence[float], other: Sequence[float]) -> bool:
     return shorter and wins >= SHARE * len(one)
 
 
-def winner(taken: dict[Way, list[float]], champion: Way) -> Way:
-    """The fastest of those that are clearly faster than `champion`; else that."""
+def winner(
+    taken: dict[Way, list[float]], champion: Way, right: Callable[[Way], bool] = lambda _: True
+) -> Way:
+    """The fastest of those that are clearly faster than `champion`, and `right`; else that."""
     better = [way for way in taken if clearly_faster(taken[way], taken[champion])]
-    return min(better, key=lambda way: median(taken[way]), default=champion)
+    return next(filter(right, sorted(better, key=lambda way: median(taken[way]))), champion)
+
+
+def agrees(ctx: moderngl.Context, way: Way, rule: Way) -> bool:
+    """Whether `way` makes of a flow what `rule` makes of it, but for rounding."""
+    for what in (ADVECTION, CONFINEMENT) if way.joined else (ADVECTION,):
+        made = []
+        for each in (way, rule):
+            with released(Course(ctx, CHECKED)) as course:
+                made.append(course.changes(each, what))
+        for one, other in zip(*made, strict=True):
+            near = np.abs(one - other) <= ROUNDING * np.median(np.abs(other))  # NaN is not
+            if 1.0 - near.mean() > STRAY:
+                return False
+    return True
 
 
 def trial(ctx: moderngl.Context) -> Kept:
@@ -271,32 +298,40 @@ def trial(ctx: moderngl.Context) -> Kept:
     First the readings of the rule's stage, then the other stage, in sweeps for the pressure, the most of a
     step. What wins there must win a piece of a step with advection too. Then, for compute passes of a GPU,
     how many sweeps one makes in a large box, and whether one makes all of confinement. The rule's where it
-    fails. In software nothing of the latter is even compiled.
+    fails, or gives other numbers. In software nothing of the latter is even compiled.
     """
     best = rule = by_rule(ctx.version_code, is_software(ctx))
+    wrong: list[str] = []
+
+    def right(way: Way) -> bool:
+        same = agrees(ctx, way, rule)
+        if not same:
+            wrong.append(str(way))
+        return same
+
     taken: dict[Way, list[float]] = {}
     large: dict[Way, list[float]] = {}
     pushed: dict[Way, list[float]] = {}
     with keeping(ctx, "the trial of ways"), _unchecked():
         try:
             with released(Course(ctx)) as course:
-                best, taken = _raced(course, ctx.version_code)
+                best, taken = _raced(course, ctx.version_code, right)
             if best.stage == "compute" and not is_software(ctx):
                 with released(Course(ctx, LARGE)) as course:
                     large = course.race([best, *(replace(best, sweeps=n) for n in SWEEPS[1:])])
-                best = winner(large, best)
+                best = winner(large, best, right)
                 with released(Course(ctx, LARGE)) as course:
                     pushed = course.race([best, replace(best, joined=True)], CONFINEMENT)
-                best = winner(pushed, best)
+                best = winner(pushed, best, right)
         except (GpufluidError, moderngl.Error, MemoryError):
             pass  # what was found before stays
     races = (taken, large, pushed)
     ms = [{str(way): median(samples) for way, samples in each.items()} for each in races]
-    return Kept(best, rule, datetime.now(timezone.utc), *ms)
+    return Kept(best, rule, datetime.now(timezone.utc), ms[0], ms[1], ms[2], tuple(wrong))
 
 
-def _raced(course: Course, version: int) -> tuple[Way, dict[Way, list[float]]]:
-    """The best way, and the samples of all in sweeps, ms."""
+def _raced(course: Course, version: int, right: Callable[[Way], bool]) -> tuple[Way, dict[Way, list[float]]]:
+    """The best way that is `right`, and the samples of all in sweeps, ms."""
     rule = course.rule
     others = (Way(rule.stage, reading) for reading in readings(version, rule.stage))
     taken = course.race([rule, *(way for way in others if way != rule)])
@@ -311,7 +346,7 @@ def _raced(course: Course, version: int) -> tuple[Way, dict[Way, list[float]]]:
         best = winner(again, best)
         taken |= {way: again[way] for way in across}
     if best != rule:
-        best = winner(course.race([rule, best], ADVECTION), rule)
+        best = winner(course.race([rule, best], ADVECTION), rule, right)
     return best, taken
 
 
@@ -408,6 +443,13 @@ class Course:
         self.run(way, "vorticity", velocity=velocity, vorticity=vorticity)
         self.run(way, "confinement", vorticity=vorticity, force=force, **given)
         self.run(way, "force_field", velocity=velocity, force=force, dt=1e-3)
+
+    def changes(self, way: Way, what: str) -> list[NDArray[np.float32]]:
+        """How one sample's passes change what they write, a list of [z, y, x, c]."""
+        fields = [self.field(name, kind) for name, kind in WRITTEN[what]]
+        before = [field.read() for field in fields]
+        self.work(way, what)
+        return [field.read() - was for field, was in zip(fields, before, strict=True)]
 
     def sample(self, way: Way, what: str) -> float:
         """The ms of one sample: by the driver's clock on a GPU, which does not count how fast Python asks.
