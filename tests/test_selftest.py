@@ -60,6 +60,27 @@ def test_numbers_that_do_not_arrive_are_found(ctx: moderngl.Context, monkeypatch
     assert found is not None and float(found[1]) > 0.1
 
 
+def test_passes_that_are_joined_are_compared(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    if ctx.version_code < 430:
+        pytest.skip("there are no compute passes")
+    line = "passes joined in large boxes: 2 sweeps as apart, 4 sweeps as apart, confinement as apart"
+    assert next(compared(ctx, ("compute",), ())) == line
+    send = Pass.__call__
+
+    def wrong(self: Pass, **given: Any) -> None:
+        if self.kernel.name == "jacobi_four":
+            given["weights"] = (1.0, 1.0, 1.0, 0.9)
+        send(self, **given)
+
+    monkeypatch.setattr(Pass, "__call__", wrong)
+    lines = []
+    expected = r"told: passes that are joined \(4 sweeps\)\. GPUFLUID_WAY=1,apart in the environment"
+    with pytest.raises(gf.GpufluidError, match=expected):
+        for each in compared(ctx, ("fragment", "compute"), ()):
+            lines.append(each)
+    assert lines[0] == line.replace("4 sweeps as apart", "4 sweeps WRONG")
+
+
 def test_what_reading_hides_is_said(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
     """Read after every step it is right, as where a driver sees late what was written."""
     play = selftest._played

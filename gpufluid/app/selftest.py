@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 import gpufluid as gf
 from gpufluid.common.errors import GpufluidError
 from gpufluid.contract.backend import released
+from gpufluid.gl.trial import agrees
+from gpufluid.gl.ways import SWEEPS, VARIABLE, Way
 
 if TYPE_CHECKING:
     import moderngl
@@ -21,6 +23,11 @@ DT = 0.03  # s
 # with half floats
 SINGLE, HALF = 0.01, 0.04
 PICTURES = 0.01  # of the range: the mean difference between two ways to draw
+APART = Way("compute", "texel")
+JOINED = {  # passes that a trial may choose for large boxes
+    **{f"{sweeps} sweeps": Way("compute", "texel", sweeps) for sweeps in SWEEPS if sweeps > 1},
+    "confinement": Way("compute", "texel", joined=True),
+}
 FIELDS = ("density", "temperature", "velocity", "pressure")
 
 Fields = dict[str, NDArray[np.float32]]
@@ -170,13 +177,22 @@ def compared(ctx: moderngl.Context, backends: Sequence[str], boxes: Sequence[Box
                 words[-1] += f" WRONG: {field}, {since}"
                 wrong.setdefault(backend, box.name)
         yield f"{box.name}: {', '.join(words)}"
+    if "compute" in backends:
+        bad = [name for name, way in JOINED.items() if not agrees(ctx, way, APART)]
+        yield "passes joined in large boxes: " + ", ".join(
+            f"{name} {'WRONG' if name in bad else 'as apart'}" for name in JOINED
+        )
+        if bad:
+            wrong["passes that are joined"] = bad[0]
     off = _pictures(ctx)
     yield f"pictures by slabs and by rays: {off:.0e}{' WRONG' if off > PICTURES else ''}"
     if off > PICTURES:
         wrong["pictures"] = "slabs and rays"
     if wrong:
         named = ", ".join(f"{backend} ({name})" for backend, name in wrong.items())
-        rest = [f"GPUFLUID_WAY={backend}" for backend in backends if backend not in ("auto", *wrong)]
+        rest = [f"{VARIABLE}={backend}" for backend in backends if backend not in ("auto", *wrong)]
+        if set(wrong) == {"passes that are joined"}:
+            rest = [f"{VARIABLE}=1,apart"]
         help_ = f" {rest[0]} in the environment leaves that out;" if rest and "pictures" not in wrong else ""
         raise GpufluidError(
             f"this driver does not compute what it is told: {named}.{help_} a newer driver may do better"
