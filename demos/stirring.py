@@ -24,14 +24,14 @@ def scene(cells: tuple[int, int, int] | None = None, backend: str = "auto", ctx:
     cells = cells or (SOFTWARE_CELLS if gf.is_software(ctx) else GPU_CELLS)
     size = WIDTH / cells[0]
     fluid = gf.Fluid(
-        gf.Grid(cells, size, origin=(-0.5 * WIDTH, -0.5 * size * cells[1], -0.5 * size)),
+        gf.Grid(cells, size, origin=(-0.5 * WIDTH, -0.5 * size * cells[1], -0.5 * size * cells[2])),
         settings=gf.Settings(
             buoyancy=0.0, viscosity=2e-4, pressure=gf.Multigrid(2), cfl=8.0, reflection=True
         ),
         backend=backend,
         ctx=ctx,
     )
-    dye = np.zeros((1, cells[1], cells[0], 3), np.float32)
+    dye = np.zeros(fluid.color.shape, np.float32)
     for band in range(BANDS):
         dye[:, cells[1] * band // BANDS : cells[1] * (band + 1) // BANDS, :, band % 3] = STRENGTH
     fluid.color.write(dye)

@@ -90,6 +90,18 @@ def test_every_demo_runs(name: str) -> None:
         scene.release()
 
 
+@pytest.mark.filterwarnings("ignore::gpufluid.ShapeWarning")
+@pytest.mark.parametrize("cells", [(7, 6, 3), (5, 4, 1)], ids=str)
+def test_demos_take_any_cells(cells: tuple[int, int, int]) -> None:
+    """As ``--cells`` says: also deep ones in a demo of two dimensions, and the other way round."""
+    for name in demo_names():
+        scene = load_demo(name)(cells=cells, backend="numpy")
+        scene.advance()
+        assert scene.fluid.grid.cells == cells, name
+        assert np.isfinite(scene.fluid.velocity.read()).all(), name
+        scene.release()
+
+
 @pytest.mark.parametrize("name", ["paint", "stirring"])
 def test_a_sheet_of_dye_is_as_dark_in_finer_cells(name: str) -> None:
     """In 2D the light goes through one cell: exp(-extinction * cell_size) of it is left at a density of 1."""
