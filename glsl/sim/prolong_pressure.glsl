@@ -13,21 +13,33 @@ vec2 in_fluid(ivec3 coarse, int axis, int by) {
     return vec2(fetch_coarse_pressure(ivec3(coarse.x / 4, coarse.yz))[coarse.x % 4], 1.0);
 }
 
-float pressure_at(ivec3 cell, float own) {
-    ivec3 coarse = cell / 2;
-    if (fetch_coarse_solid(coarse).x < 0.5) return own;
-    vec2 sum = vec2(0.0);
-    for (int axis = 0; axis < DIMENSIONS; ++axis) sum += in_fluid(coarse, axis, 2 * (cell[axis] & 1) - 1);
-    return sum.y > 0.0 ? sum.x / sum.y : own;
+// The means of two cells side by side along x, which lie in one coarse cell. own: its pressure, where there are none.
+vec2 means(ivec3 coarse, ivec2 side, float own) {
+    vec2 same = in_fluid(coarse, 1, side.x);
+    vec2 low = in_fluid(coarse, 0, -1) + same, high = in_fluid(coarse, 0, 1) + same;
+#if DIMENSIONS == 3
+    same = in_fluid(coarse, 2, side.y);
+    low += same;
+    high += same;
+#endif
+    return vec2(low.y > 0.0 ? low.x / low.y : own, high.y > 0.0 ? high.x / high.y : own);
 }
 #endif
 
 void kernel(ivec3 pack) {
-    vec4 four = fetch_coarse_pressure(pack / 2);
-    four = (pack.x & 1) == 0 ? four.xxyy : four.zzww;
+    vec4 coarse = fetch_coarse_pressure(pack / 2);
+    vec2 own = (pack.x & 1) == 0 ? coarse.xy : coarse.zw;
+    pressure_out = own.xxyy;
 #if SOLIDS
-    for (int lane = 0; lane < 4 && 4 * pack.x + lane < cells.x; ++lane)
-        four[lane] = pressure_at(ivec3(4 * pack.x + lane, pack.yz), four[lane]);
+    ivec3 first = ivec3(2 * pack.x, pack.yz / 2), second = ivec3(min(first.x + 1, cells.x / 2 - 1), first.yz);
+    bool first_solid = fetch_coarse_solid(first).x >= 0.5;
+    bool second_solid = second.x > first.x && fetch_coarse_solid(second).x >= 0.5;
+    // mostly neither is solid: then it turns once, for nothing, where a software renderer would run each branch
+    int n = first_solid ? 0 : 1;
+    do {
+        vec2 found = means(n == 0 ? first : second, 2 * (pack.yz & 1) - 1, n == 0 ? own.x : own.y);
+        if (n == 0) pressure_out.xy = found;
+        else if (second_solid) pressure_out.zw = found;
+    } while (++n == 1 && second_solid);
 #endif
-    pressure_out = four;
 }
