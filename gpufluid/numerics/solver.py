@@ -454,6 +454,7 @@ class Solver:
         coarse, flow = self.coarse, self.flow
         if coarse is not None:
             coarse.restrict_flow(self)
+            coarse.restrict_flame(self)
         flow.backend.kernel("constrain", flow.variant)(velocity=flow.velocity, **flow.solids.faces)
         flow._project(dt, afresh=True)
         if coarse is not None:
@@ -589,8 +590,12 @@ class CoarseSolver(Solver):
         run("restrict_scalars", variant)(fine_scalars=fine.scalars, scalars=self.scalars)
         if fine.color is not None and fine.settings.weight:
             run("restrict_scalars", variant)(fine_scalars=fine.color, scalars=self.prepare_colors())
+        self.restrict_flame(fine)
+
+    def restrict_flame(self, fine: Solver) -> None:
+        """Take the flame of `fine`, where it swells."""
         if self.swelling:
-            run("restrict_flame", variant)(fine_flame=fine.flame, flame=self.flame)
+            self.backend.kernel("restrict_flame", self.variant)(fine_flame=fine.flame, flame=self.flame)
 
     def blow(self, dt: float, time: float, emitters: Sequence[Emitter]) -> None:
         """Set the velocity that emitters bring; what else they do here is of no account."""
