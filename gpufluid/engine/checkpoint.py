@@ -234,7 +234,9 @@ class Contents:
     def give(self, solver: Solver, obstacles: list[Obstacle]) -> None:
         """Bring `solver`, in a fluid with these `obstacles`, to the state, which fits it."""
         solver.backend.scroll_to(self.scrolled)
-        solver.solids.recall(obstacles, self.before, self.voxels)
+        carried = [self.state[name] for name in ("scalars", "color") if name in self.state]
+        holes = any(bool((values[..., 3] < 0.5).any()) for values in carried)
+        solver.solids.recall(obstacles, self.before, self.voxels, holes)
         solver.colors.clear()
         solver.fire.clear()
         for name, store in solver.stores(self.state).items():

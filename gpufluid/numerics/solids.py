@@ -309,14 +309,24 @@ class Solids:
         """What `recall` takes: each obstacle as it was at the last step, or None, and what was voxelized."""
         return [self._state.before.get(o) for o in obstacles], list(self._state.stepped)
 
-    def recall(self, obstacles: Sequence[Obstacle], before: list[Any], voxels: list[Any]) -> None:
-        """Go on from the `history`, which `check_history` knows, of solids with these obstacles."""
+    def recall(
+        self, obstacles: Sequence[Obstacle], before: list[Any], voxels: list[Any], holes: bool
+    ) -> None:
+        """Go on from the `history`, which `check_history` knows, of solids with these obstacles.
+
+        holes: whether cells hold nothing, as where a program writes while an obstacle that no step has met
+            stands there. If that goes, they are cells that the last obstacle has left.
+        """
         state, known = self._state, zip(obstacles, before, strict=True)
         state.before = {o: (was[0], was[1]) for o, was in known if was is not None}
         state.stepped = [Voxelized(*v)._replace(mark=Mark(*v[2])) for v in voxels]
         self._voxelize(state.stepped)
         self.were_carried()
         state.to_cover = self.present  # it may be clear already: to do it again changes nothing
+        state.vacated = holes and not self.present
+        if state.vacated:
+            self._make_fields()
+            self._fields["solid"].fill([0.0])
         self._changes = None
 
     def take(self, other: Solids) -> list[str]:
