@@ -51,7 +51,7 @@ def measure(solver: State, grid: Grid, dt: float) -> Diagnostics:
     velocity = faces_of(grid, [on_faces(grid, stored, axis) for axis in range(grid.dimensions)])
     scalars = solver.scalars.read().astype(np.float64)
     fluid = scalars[..., 3] > 0.5
-    once, borders = velocity[..., :3].copy(), np.zeros(velocity.shape[:3] + (3,), np.bool_)
+    once, borders = velocity[..., :3].copy(), np.zeros((*velocity.shape[:3], 3), np.bool_)
     for axis in range(grid.dimensions):
         z, y, x = face_count(grid, axis)
         low, high = cells_round_faces(grid, solver.variant, axis, fluid.astype(np.float64))
