@@ -196,7 +196,8 @@ class Solver:
 
     def prepare_colors(self) -> FieldStore:
         """Return the field of colours, made where there is none yet."""
-        return self.colors.prepare(self.variant, self.solids.cells)
+        parted = self.solids.present or self.solids.vacated
+        return self.colors.prepare(self.variant, self.scalars if parted else None)
 
     def step(
         self,
