@@ -225,6 +225,9 @@ class Contents:
         if wrong := solver.numbers().keys() ^ self.numbers.keys():
             raise GpufluidError(f"its numbers lack or add {', '.join(sorted(wrong))}")
         check_history(self.before, self.voxels)
+        for axis, (to, now) in enumerate(zip(self.scrolled, solver.backend.scrolled, strict=True)):
+            if to != now:
+                solver.check_scroll(axis)
         cells = solver.scalars.shape
         shapes |= {"color": cells, "flame": (*cells[:3], 1)}
         for name, values in self.state.items():
