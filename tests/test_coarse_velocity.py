@@ -366,6 +366,20 @@ def test_it_goes_on_to_the_same_bits(backend: str, tmp_path: Path) -> None:
             assert bits(whole) == last
 
 
+@pytest.mark.parametrize("backend", EVERYWHERE)
+def test_a_projection_alone_lets_what_burns_swell(backend: str) -> None:
+    """Also in a fluid that has just been loaded: what burns on the coarse grid is that of its cells."""
+    rules = gf.Settings(combustion=gf.Combustion(expansion_per_burn=2.0), coarse_velocity=True)
+    with gf.Fluid(Grid((8, 8, 8), 0.1), SIDES["open"], rules, backend) as fluid:
+        fluid.emitters.add(gf.Emitter(gf.Sphere((0.4, 0.4, 0.4), 0.2), 0.0, 2.0, fuel=3.0))
+        fluid.step(0.05)
+        with gf.Fluid.load(fluid.take_state()) as again:
+            for one in (fluid, again):
+                one.project()
+            assert fluid.divergence.read().max() > 0.5
+            assert bits(fluid) == bits(again)
+
+
 @pytest.mark.parametrize("rests", [False, True])
 def test_a_step_given_up_leaves_nothing(rests: bool) -> None:
     """Not on the coarse grid either: the next one is that of a fluid which never began it.

@@ -140,6 +140,27 @@ def test_writing_and_reset(backend: str) -> None:
         assert fluid.color.read().max() == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("steps", [0, 1])
+def test_a_look_at_a_solid_elsewhere_parts_no_colours(steps: int) -> None:
+    """Those that come later are parted as the smoke is: by solids as they were in the last step."""
+    seen = []
+    for looks in (False, True):
+        with gf.Fluid(GRID, settings=gf.Settings(advection="finite-volume"), backend="numpy") as fluid:
+            emitter = fluid.emitters.add(gf.Emitter(gf.Plane((0.0, 0.9, 0.0))))
+            ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.25), (0.4, 0.5, 0.4)))
+            for _ in range(steps):
+                fluid.step(0.1)
+                ball.position = (0.5, 0.5, 0.4)
+            if looks:
+                assert fluid.solid.read().any()
+            ball.position = (0.6, 0.6, 0.5)
+            emitter.color = (1.0, 0.0, 2.0)
+            fluid.step(0.1)
+            seen.append(fluid.color.read())
+    assert seen[0].max() > 0.1
+    np.testing.assert_array_equal(*seen)
+
+
 def test_a_colour_may_come_later() -> None:
     with gf.Fluid(GRID, backend="numpy") as fluid:
         emitter = fluid.emitters.add(gf.Emitter(gf.Sphere((0.6, 0.5, 0.4), 0.2)))

@@ -356,6 +356,18 @@ def test_a_file_with_a_box_nowhere_is_refused(told: Any, tmp_path: Path) -> None
         gf.Fluid.load(bad)
 
 
+def test_a_box_with_walls_is_not_restored_to_where_it_cannot_go() -> None:
+    """It could not come back from there: a reset said that a wall stands in the way."""
+    grid = gf.Grid((4, 4, 4))
+    with gf.Fluid(grid, OPEN, backend="numpy") as fluid, gf.Fluid(grid, backend="numpy") as other:
+        other.restore(fluid.take_state())
+        fluid.scroll((0, 2, 0))
+        with pytest.raises(gf.GpufluidError, match=r"be loaded: .* along y: Boundaries\.bottom is a wall"):
+            other.restore(fluid.take_state())
+        assert other.scrolled == (0, 0, 0)
+        other.reset()
+
+
 def test_reset_brings_the_box_back() -> None:
     sides = gf.Boundaries(gf.Inflow((1.0, 0.0, 0.0), density=1.0), *[gf.Open()] * 5)
     with gf.Fluid(GRID, sides, backend="numpy") as fluid:

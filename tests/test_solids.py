@@ -1083,3 +1083,23 @@ def test_each_solid_is_written_where_it_is_alone(
     for one, other in zip(some, all_of_them, strict=True):
         np.testing.assert_array_equal(one, other)
     assert some[0].sum() > 50 and few < many * (0.7 if periodic else 0.3)
+
+
+@pytest.mark.parametrize("backend", ["fragment", "compute"])
+def test_paths_go_round_a_periodic_box_one_cell_long(backend: str) -> None:
+    """As round a longer one that repeats the same cell; a path that began on its side ended there."""
+    sides = gf.Boundaries(gf.Periodic(), gf.Periodic(), gf.Wall("free"), gf.Wall("free"))
+    rules = gf.Settings(
+        advection="semi-lagrangian", trace="euler", cfl=None, buoyancy=0.0, pressure=gf.Jacobi(0)
+    )
+    once = np.random.default_rng(0).normal(scale=0.6, size=(6, 8, 1, 3))
+    found = []
+    for cells, where in ((1, backend), (3, backend), (1, "numpy")):
+        with gf.Fluid(gf.Grid((cells, 7, 5), 0.1), sides, rules, where) as fluid:
+            fluid.obstacles.add(gf.Obstacle(gf.Box((0.05 * cells, 0.25, 0.35), (1.0, 0.2, 0.2))))
+            fluid.velocity.write(np.repeat(once, cells + 1, 2))
+            fluid.project()
+            fluid.step(0.2)
+            found.append(fluid.velocity.read()[:, :, 0])
+    np.testing.assert_allclose(found[0], found[1], atol=2e-6)
+    np.testing.assert_allclose(found[0], found[2], atol=2e-6)

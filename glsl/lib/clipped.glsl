@@ -17,6 +17,7 @@ vec3 clipped(vec3 start, vec3 end) {
     ivec3 stride = 1 - 2 * ivec3(back);
     vec3 inverse = 1.0 / mix(abs(way), vec3(1e-20), lessThan(abs(way), vec3(1e-20)));
     vec3 next = abs(mix(vec3(cell + 1) - start, start - vec3(cell), back)) * inverse;  // share of the way
+    cell = wrapped(cell);  // or the next one may lie two boxes away, where the box is one cell long
     float share = min(next.x, min(next.y, next.z)), bit = 1e-3 / length(way);
     int n = 0;
     if (share < 1.0) do {  // asked for last, see turns.glsl

@@ -574,6 +574,7 @@ KERNELS: dict[str, Kernel] = {
         Kernel("uncover_scalars", SCALARS, (SCALARS, SOLID), ("ambient", "ends")),
         _adds_solid("add_obstacle", SOLID_VELOCITY, "motion"),
         Kernel("cover_scalars", SCALARS, (SCALARS, SOLID), ("left",)),
+        Kernel("clear_colors", _cell("colors"), (SCALARS,)),
         _adds_solid("add_drift", SOLID_VELOCITY, "mean_drift", reads=(_cell("drift"),)),
         _adds_solid("mark_obstacle", MARKS, "mark"),
         Kernel("heat_fluid", SCALARS, (SCALARS, MARKS), ("dt",)),

@@ -225,6 +225,9 @@ class Contents:
         if wrong := solver.numbers().keys() ^ self.numbers.keys():
             raise GpufluidError(f"its numbers lack or add {', '.join(sorted(wrong))}")
         check_history(self.before, self.voxels)
+        for axis, (to, now) in enumerate(zip(self.scrolled, solver.backend.scrolled, strict=True)):
+            if to != now:
+                solver.check_scroll(axis)
         cells = solver.scalars.shape
         shapes |= {"color": cells, "flame": (*cells[:3], 1)}
         for name, values in self.state.items():
@@ -234,7 +237,9 @@ class Contents:
     def give(self, solver: Solver, obstacles: list[Obstacle]) -> None:
         """Bring `solver`, in a fluid with these `obstacles`, to the state, which fits it."""
         solver.backend.scroll_to(self.scrolled)
-        solver.solids.recall(obstacles, self.before, self.voxels)
+        carried = [self.state[name] for name in ("scalars", "color") if name in self.state]
+        holes = any(bool((values[..., 3] < 0.5).any()) for values in carried)
+        solver.solids.recall(obstacles, self.before, self.voxels, holes)
         solver.colors.clear()
         solver.fire.clear()
         for name, store in solver.stores(self.state).items():

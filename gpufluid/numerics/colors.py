@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gpufluid.contract.arguments import Cells
 from gpufluid.contract.backend import Backend, FieldStore, release
 from gpufluid.contract.kernels import Variant
 from gpufluid.description.boundaries import Boundaries, Inflow, Side, Wall
@@ -26,13 +25,17 @@ class Colors:
         """Go on in a box with these sides."""
         self.boundaries = Boundaries(*map(_plain, boundaries.sides), changing=boundaries.changing)
 
-    def prepare(self, variant: Variant, cells: Cells) -> FieldStore:
-        """Return the field, made where there is none yet; cells: what kernels take of the solids."""
+    def prepare(self, variant: Variant, scalars: FieldStore | None) -> FieldStore:
+        """Return the field, made where there is none yet.
+
+        scalars: these tell fluid from solids, and not what is voxelized now, which may be where somebody has
+            looked at obstacles since the last step; None: all is fluid.
+        """
         if self.field is None:
             self.field = self.backend.field("colors", "cell")
             self.clear()
-            if cells:
-                self.backend.kernel("cover_scalars", variant)(scalars=self.field, left=0.0, **cells)
+            if scalars is not None:
+                self.backend.kernel("clear_colors", variant)(colors=self.field, scalars=scalars)
         return self.field
 
     def clear(self) -> None:

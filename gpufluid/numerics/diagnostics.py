@@ -51,11 +51,13 @@ def measure(solver: State, grid: Grid, dt: float) -> Diagnostics:
     velocity = faces_of(grid, [on_faces(grid, stored, axis) for axis in range(grid.dimensions)])
     scalars = solver.scalars.read().astype(np.float64)
     fluid = scalars[..., 3] > 0.5
-    once = velocity[..., :3].copy()
+    once, borders = velocity[..., :3].copy(), np.zeros((*velocity.shape[:3], 3), np.bool_)
     for axis in range(grid.dimensions):
         z, y, x = face_count(grid, axis)
         low, high = cells_round_faces(grid, solver.variant, axis, fluid.astype(np.float64))
-        once[:z, :y, :x, axis] *= np.maximum(low, high)  # between two cells of a solid moves no fluid
+        beside = np.maximum(low, high)  # between two cells of a solid moves no fluid
+        once[:z, :y, :x, axis] *= beside
+        borders[:z, :y, :x, axis] = beside > 0.0
         if solver.boundaries.periodic(axis):  # its high side is its low side: count it once
             np.moveaxis(once, 2 - axis, 0)[-1] = 0.0
     divergence = solver.divergence(solver.swelling).read().astype(np.float64)[..., 0]
@@ -71,5 +73,5 @@ def measure(solver: State, grid: Grid, dt: float) -> Diagnostics:
         cfl=speed * dt / grid.cell_size,
         divergence_rms=rms,
         mass=volume * float(scalars[..., 0].sum()),
-        leak=float(np.abs(np.where(closed, velocity[..., :3] - moving, 0.0)).max()),
+        leak=float(np.abs(np.where(closed & borders, velocity[..., :3] - moving, 0.0)).max()),
     )

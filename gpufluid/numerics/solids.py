@@ -38,7 +38,9 @@ class Standing:
     before: each obstacle as it was at the last step. voxels: what the fields hold. stepped: what they held in
     the last step, whoever has looked since. boxes: where the voxels are. closed: the field of the faces they
     close, None where there is no obstacle. to_cover: whether the voxels are new, and what was where they are
-    now is still there. vacated: whether the last obstacle has gone, and the cells it was in are to be filled.
+    now is still there. covered: whether a share of it still is. uncovered: whether solids may have left cells
+    that hold nothing yet. vacated: whether the last obstacle has gone, and the cells it was in are to be
+    filled.
     """
 
     before: dict[Obstacle, tuple[Shape, Matrix]] = dataclasses.field(default_factory=dict)
@@ -47,6 +49,8 @@ class Standing:
     boxes: Boxes = dataclasses.field(default_factory=dict)
     closed: Literal["solid_faces", "slip_faces"] | None = None
     to_cover: bool = False
+    covered: bool = False
+    uncovered: bool = False
     vacated: bool = False
 
     @property
@@ -129,9 +133,24 @@ class Solids:
         """True until `were_covered`, where voxels have come over what is still there."""
         return self._state.to_cover
 
-    def were_covered(self) -> None:
-        """Nothing is any more where the voxels are."""
-        self._state.to_cover = False
+    @property
+    def covered(self) -> bool:
+        """True until `were_carried`, where cells that voxels came into hold a share of what was there."""
+        return self._state.covered
+
+    @property
+    def uncovered(self) -> bool:
+        """True until `were_carried`, where voxels may have left cells that hold nothing yet."""
+        return self._state.uncovered
+
+    def were_covered(self, partly: bool) -> None:
+        """Nothing is any more where the voxels are, or `partly` a share of what was."""
+        state = self._state
+        state.to_cover, state.covered, state.uncovered = False, partly, self.present
+
+    def were_carried(self) -> None:
+        """What was in the cells that voxels came into, or have left, is where it belongs."""
+        self._state.covered = self._state.uncovered = False
 
     @property
     def vacated(self) -> bool:
@@ -253,6 +272,7 @@ class Solids:
         """Voxelize `obstacles` where they are now, at rest: where any was before is forgotten."""
         state = self._state
         state.before = {}
+        self.were_carried()
         self.update(obstacles, None)
         state.stepped = state.voxels
         state.to_cover = self.present  # the next step clears what they cover: they may be moved before
@@ -289,13 +309,24 @@ class Solids:
         """What `recall` takes: each obstacle as it was at the last step, or None, and what was voxelized."""
         return [self._state.before.get(o) for o in obstacles], list(self._state.stepped)
 
-    def recall(self, obstacles: Sequence[Obstacle], before: list[Any], voxels: list[Any]) -> None:
-        """Go on from the `history`, which `check_history` knows, of solids with these obstacles."""
+    def recall(
+        self, obstacles: Sequence[Obstacle], before: list[Any], voxels: list[Any], holes: bool
+    ) -> None:
+        """Go on from the `history`, which `check_history` knows, of solids with these obstacles.
+
+        holes: whether cells hold nothing, as where a program writes while an obstacle that no step has met
+            stands there. If that goes, they are cells that the last obstacle has left.
+        """
         state, known = self._state, zip(obstacles, before, strict=True)
         state.before = {o: (was[0], was[1]) for o, was in known if was is not None}
         state.stepped = [Voxelized(*v)._replace(mark=Mark(*v[2])) for v in voxels]
         self._voxelize(state.stepped)
+        self.were_carried()
         state.to_cover = self.present  # it may be clear already: to do it again changes nothing
+        state.vacated = holes and not self.present
+        if state.vacated:
+            self._make_fields()
+            self._fields["solid"].fill([0.0])
         self._changes = None
 
     def take(self, other: Solids) -> list[str]:

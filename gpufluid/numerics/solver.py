@@ -91,8 +91,6 @@ class Solver:
         self.diffusion = Diffusion(backend, own, boundaries)
         self.projection = Projection(backend, settings)
         self.empty = EmptySpace(backend, settings, boundaries)
-        self._covered = False  # whether cells that solids came into still hold `KEPT` of what was there
-        self._uncovered = False  # whether solids may have left cells that hold nothing yet
         self._doubted = False  # whether a dt that looks like a mistake was warned of
         self.coarse = self._coarse_for(settings)
 
@@ -198,7 +196,8 @@ class Solver:
 
     def prepare_colors(self) -> FieldStore:
         """Return the field of colours, made where there is none yet."""
-        return self.colors.prepare(self.variant, self.solids.cells)
+        parted = self.solids.present or self.solids.vacated
+        return self.colors.prepare(self.variant, self.scalars if parted else None)
 
     def step(
         self,
@@ -247,8 +246,7 @@ class Solver:
         """
         if self.solids.present:
             self._keep(kept)
-        self.solids.were_covered()
-        self._covered, self._uncovered = kept > 0.0, self.solids.present
+        self.solids.were_covered(kept > 0.0)
 
     def _keep(self, share: float) -> None:
         """Keep a share of what is in solids."""
@@ -320,7 +318,7 @@ class Solver:
             flow.balance(part)
             if coarse is not None:
                 self.take_velocity(part, coarse)
-        warms_late = self._uncovered and self.solids.pushing  # see `bring`
+        warms_late = self.solids.uncovered and self.solids.pushing  # see `bring`
         self.carry_scalars(dt)
         if warms_late:
             self.solids.warm(part, self.variant, scalars=self.scalars)
@@ -366,7 +364,7 @@ class Solver:
             self.emission.emit(
                 emitters, reach, dt, time, variant, faces, velocity=u, scalars=s, colors=colors
             )
-            if not (self._uncovered and self.solids.pushing):
+            if not (self.solids.uncovered and self.solids.pushing):
                 # cells that these have left would hold nothing yet
                 self.solids.warm(dt, variant, scalars=s)
             self.fire.burn(dt, variant, scalars=s)
@@ -414,7 +412,7 @@ class Solver:
         """Carry scalars and colours along the velocity as it is for `dt` seconds, and let them diffuse."""
         u, s, colors, variant = self.velocity, self.scalars, self.colors.field, self.variant
         cells, empty = self.solids.cells, self.empty
-        covered, self._covered = self._covered, False
+        covered = self.solids.covered
         course, deep, apart, times = None, 0, dt, 1
         pushed = covered and self.advection.finite_volume
         stiff = pushed and self.settings.solve_velocity
@@ -423,7 +421,7 @@ class Solver:
         if self.advection.finite_volume:
             crossed = self.speeds.most(variant, velocity=u) * dt / self.backend.grid.cell_size
             course = self.advection.course(crossed, dt, variant, velocity=u)
-            if self._uncovered and self.solids.present:
+            if self.solids.uncovered and self.solids.present:
                 deep = max(1, math.ceil(min(MOST_DEEP, crossed)))  # this order: it may be no number
             # how much fluid empty cells hold between axes counts beside them
             apart, times = course.further * dt, course.parts + deep + 1
@@ -441,7 +439,7 @@ class Solver:
         if stiff:
             self.solids.slip(variant, velocity=u)
         self.advection.turn = 1 - self.advection.turn
-        self._uncovered = False
+        self.solids.were_carried()
         self.diffusion.diffuse_scalars(dt, variant, self.solids.heat, scalars=s)
         if colors is not None:
             self.diffusion.diffuse_colors(dt, self.color_variant, colors=colors)
@@ -457,6 +455,7 @@ class Solver:
         coarse, flow = self.coarse, self.flow
         if coarse is not None:
             coarse.restrict_flow(self)
+            coarse.restrict_flame(self)
         flow.backend.kernel("constrain", flow.variant)(velocity=flow.velocity, **flow.solids.faces)
         flow._project(dt, afresh=True)
         if coarse is not None:
@@ -592,8 +591,12 @@ class CoarseSolver(Solver):
         run("restrict_scalars", variant)(fine_scalars=fine.scalars, scalars=self.scalars)
         if fine.color is not None and fine.settings.weight:
             run("restrict_scalars", variant)(fine_scalars=fine.color, scalars=self.prepare_colors())
+        self.restrict_flame(fine)
+
+    def restrict_flame(self, fine: Solver) -> None:
+        """Take the flame of `fine`, where it swells."""
         if self.swelling:
-            run("restrict_flame", variant)(fine_flame=fine.flame, flame=self.flame)
+            self.backend.kernel("restrict_flame", self.variant)(fine_flame=fine.flame, flame=self.flame)
 
     def blow(self, dt: float, time: float, emitters: Sequence[Emitter]) -> None:
         """Set the velocity that emitters bring; what else they do here is of no account."""

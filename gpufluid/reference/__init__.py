@@ -108,6 +108,7 @@ from gpufluid.reference.scrolling import scroll_flame, scroll_pressure, scroll_s
 from gpufluid.reference.solids import (
     add_drift,
     add_obstacle,
+    clear_colors,
     cover_scalars,
     heat_fluid,
     mark_obstacle,

@@ -117,6 +117,11 @@ def cover_scalars(grid: Grid, variant: Variant, *, scalars: Array, solid: Array,
     return np.where(solid > 0.5, left * scalars, scalars)
 
 
+def clear_colors(grid: Grid, variant: Variant, *, scalars: Array) -> Array:
+    """No colour in any cell, of which the scalars tell fluid from solids."""
+    return np.where(np.arange(4) == 3, scalars, 0.0)
+
+
 def uncover_scalars(
     grid: Grid, variant: Variant, *, scalars: Array, solid: Array, ambient: float, ends: int
 ) -> Array:
