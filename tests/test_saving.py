@@ -358,6 +358,33 @@ def test_boxes_lists_on_a_line_and_changes_by_the_command_line(tmp_path: Path) -
     scene.release()
 
 
+def test_lines_with_dots_go_as_others_do(tmp_path: Path) -> None:
+    """``density.formula = ...`` has no table with a header to be taken away."""
+    path = tmp_path / "a.toml"
+    text = "[grid]\ncells = [6, 6, 6]\n\n[[emitters]]\nshape.kind = 'sphere' # round\nshape.radius = 0.5\n"
+    text += "density.formula = '1 + t' # more and more\nfuel.keys = [[0, 1], [2, 5]]\nfuel.ease = 'smooth'\n"
+    scene, history = loaded(path, f"fire.intensity = 20\n{text}noise = 0.5\n"), History()
+    for name in ("density", "fuel"):
+        history.change(scene, (*LEFT, name), 3.0)
+    history.change(scene, ("fire",), None)
+    gone, came = saved(scene, path)
+    assert came == ["density = 3.0", "fuel = 3.0"]
+    assert [line.partition(" ")[0] for line in gone] == [
+        *("fire.intensity", "density.formula", "fuel.keys", "fuel.ease")
+    ]
+    scene.release()
+
+
+def test_the_first_of_a_list_comes_into_a_box_on_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    boxes = "{ grid = { cells = [6, 6, 6] } }, { grid = { cells = [6, 6, 6], origin = [9, 0, 0] } }"
+    scene = loaded(path, f"containers = [{boxes}]\n")
+    History().make(scene, Addition(("fluids", 1, "obstacles"), 0, gf.Obstacle(gf.Sphere(radius=0.5))))
+    saved(scene, path)
+    assert 'obstacles = [{ shape = { kind = "sphere", radius = 0.5 } }]' in path.read_text()
+    scene.release()
+
+
 def test_how_long_it_lasts_stays_in_frames(tmp_path: Path) -> None:
     path = tmp_path / "a.toml"
     scene = loaded(path, "duration = 2.0 # s\n[grid] # cells\ncells = [4, 4, 4]\n")
