@@ -18,7 +18,7 @@ from saving import description_of, saved
 import gpufluid as gf
 from gpufluid.app import orbit, scene_maker
 from gpufluid.app.demos import demo_file, demo_names
-from gpufluid.app.edits import Addition, History, Regrid, Removal, blow, strengthen, value_at
+from gpufluid.app.edits import Addition, Duplication, History, Regrid, Removal, blow, strengthen, value_at
 from gpufluid.app.hands import move_view
 from gpufluid.app.scene_maker import SceneMaker
 from gpufluid.app.starter import write_starter
@@ -300,6 +300,45 @@ def test_what_was_added_comes_again_as_it_was_added(tmp_path: Path) -> None:
     assert again.fluid.emitters[2].density == 5.0
     scene.release()
     again.release()
+
+
+def test_what_was_read_is_said_again_when_it_is_undone_in_a_scene_built_anew(tmp_path: Path) -> None:
+    """What the scene built anew has read is another object than the one that comes back."""
+    path, history = tmp_path / "a.toml", History()
+    knot = '[[obstacles]]\nshape = { kind = "knot" }\nrotation = { axis = [0, 1, 0], degrees = 30 }\n'
+    scene = loaded(path, f"[grid]\ncells = [9, 9, 9]\ncell_size = 0.1\n{knot}")
+    was = description_of(scene)
+    history.make(scene, Addition(OBSTACLES, 1, *new_object("obstacles", "knot", scene.fluid.grid)))
+    added = description_of(scene)
+    history.change(scene, (*OBSTACLES, 1, "shape"), gf.Sphere(radius=0.2))
+    history.change(scene, (*OBSTACLES, 0, "shape"), gf.Box())
+    history.change(scene, (*OBSTACLES, 0, "rotation"), None)
+    again = gf.Scene.load(path, backend="numpy")  # as when it starts again
+    assert history.repeat(again) == []
+    for _ in range(3):
+        history.undo(again)
+    assert description_of(again) == added
+    history.undo(again)
+    assert description_of(again) == was
+    saved(again, path)
+    scene.release()
+    again.release()
+
+
+def test_a_copy_of_what_was_added_stays_as_it_was_copied(tmp_path: Path) -> None:
+    """In a scene built anew the copy is made of what was added as that was then, not as it is now."""
+    path, history = tmp_path / "a.toml", History()
+    scene = loaded(path)
+    history.make(scene, Addition(OBSTACLES, 1, gf.Obstacle(gf.Sphere(radius=0.1), gloss=0.25)))
+    history.make(scene, Duplication(OBSTACLES, 1, None, {}))
+    history.change(scene, (*OBSTACLES, 1, "gloss"), 0.75)
+    assert [thing.gloss for thing in scene.fluid.obstacles] == [1.0, 0.75, 0.25]
+    for _ in range(2):
+        again = gf.Scene.load(path, backend="numpy")  # as when it starts again
+        assert history.repeat(again) == []
+        assert [thing.gloss for thing in again.fluid.obstacles] == [1.0, 0.75, 0.25]
+        again.release()
+    scene.release()
 
 
 def test_several_come_before_all_others(tmp_path: Path) -> None:
