@@ -306,7 +306,7 @@ def test_a_whole_frame_keeps_the_hosts_state(
 ) -> None:
     """The engine's own picture, drawn, read, resized, shown on a framebuffer of the host's.
 
-    It is the same, whatever the host's clip space and depths are.
+    It is the same, views of the flow in it too, whatever the host's clip space and depths are.
     """
     ctx = host.ctx
     host.be_plain()
@@ -315,7 +315,9 @@ def test_a_whole_frame_keeps_the_hosts_state(
         target = ctx.simple_framebuffer((40, 30))
 
         def frames(target: moderngl.Framebuffer = target) -> None:
-            scene = gf.Scene(burning(ctx), camera=CAMERA, floor=0.0, fire=gf.Fire(shimmer=0.01))
+            views = gf.VoxelsView(), gf.SliceView("speed"), gf.StreamlinesView(SEEDS, points=20, opacity=0.5)
+            fire = gf.Fire(shimmer=0.01)
+            scene = gf.Scene(burning(ctx), camera=CAMERA, floor=0.0, fire=fire, views=views)
             renderer = gf.FrameRenderer(ctx, (64, 36))
             for size in ((64, 36), (40, 30)):
                 renderer.resize(size)
