@@ -162,3 +162,13 @@ def test_boxes_are_drawn_before_those_that_hide_them(rng: np.random.Generator, f
         depths = [-rays.depth(np.array(g.origin) + 0.5 * np.array(g.size)) for g in grids]
         by_middles += order != sorted(range(len(grids)), key=depths.__getitem__)
     assert met > 1000 and by_middles > 5
+
+
+def test_a_camera_in_its_place_is_not_moved_by_being_put_there(rng: np.random.Generator) -> None:
+    """To the last bit: the pictures of a resumed run are those of one from the beginning."""
+    for azimuth, elevation in rng.uniform((-180.0, -80.0), (180.0, 80.0), (50, 2)):
+        camera = Camera(azimuth=azimuth, elevation=elevation)
+        camera.frame((-0.3, 0.1, 0.2), (0.7, 1.3, 0.9))
+        placed = repr(camera)
+        camera.frame((-0.3, 0.1, 0.2), (0.7, 1.3, 0.9))
+        assert repr(camera) == placed

@@ -18,7 +18,7 @@ from saving import description_of, saved
 import gpufluid as gf
 from gpufluid.app import orbit, scene_maker
 from gpufluid.app.demos import demo_file, demo_names
-from gpufluid.app.edits import Addition, History, Regrid, Removal, blow, strengthen, value_at
+from gpufluid.app.edits import Addition, Duplication, History, Regrid, Removal, blow, strengthen, value_at
 from gpufluid.app.hands import move_view
 from gpufluid.app.scene_maker import SceneMaker
 from gpufluid.app.starter import write_starter
@@ -302,6 +302,45 @@ def test_what_was_added_comes_again_as_it_was_added(tmp_path: Path) -> None:
     again.release()
 
 
+def test_what_was_read_is_said_again_when_it_is_undone_in_a_scene_built_anew(tmp_path: Path) -> None:
+    """What the scene built anew has read is another object than the one that comes back."""
+    path, history = tmp_path / "a.toml", History()
+    knot = '[[obstacles]]\nshape = { kind = "knot" }\nrotation = { axis = [0, 1, 0], degrees = 30 }\n'
+    scene = loaded(path, f"[grid]\ncells = [9, 9, 9]\ncell_size = 0.1\n{knot}")
+    was = description_of(scene)
+    history.make(scene, Addition(OBSTACLES, 1, *new_object("obstacles", "knot", scene.fluid.grid)))
+    added = description_of(scene)
+    history.change(scene, (*OBSTACLES, 1, "shape"), gf.Sphere(radius=0.2))
+    history.change(scene, (*OBSTACLES, 0, "shape"), gf.Box())
+    history.change(scene, (*OBSTACLES, 0, "rotation"), None)
+    again = gf.Scene.load(path, backend="numpy")  # as when it starts again
+    assert history.repeat(again) == []
+    for _ in range(3):
+        history.undo(again)
+    assert description_of(again) == added
+    history.undo(again)
+    assert description_of(again) == was
+    saved(again, path)
+    scene.release()
+    again.release()
+
+
+def test_a_copy_of_what_was_added_stays_as_it_was_copied(tmp_path: Path) -> None:
+    """In a scene built anew the copy is made of what was added as that was then, not as it is now."""
+    path, history = tmp_path / "a.toml", History()
+    scene = loaded(path)
+    history.make(scene, Addition(OBSTACLES, 1, gf.Obstacle(gf.Sphere(radius=0.1), gloss=0.25)))
+    history.make(scene, Duplication(OBSTACLES, 1, None, {}))
+    history.change(scene, (*OBSTACLES, 1, "gloss"), 0.75)
+    assert [thing.gloss for thing in scene.fluid.obstacles] == [1.0, 0.75, 0.25]
+    for _ in range(2):
+        again = gf.Scene.load(path, backend="numpy")  # as when it starts again
+        assert history.repeat(again) == []
+        assert [thing.gloss for thing in again.fluid.obstacles] == [1.0, 0.75, 0.25]
+        again.release()
+    scene.release()
+
+
 def test_several_come_before_all_others(tmp_path: Path) -> None:
     path, history = tmp_path / "a.toml", History()
     scene = loaded(path)
@@ -355,6 +394,33 @@ def test_boxes_lists_on_a_line_and_changes_by_the_command_line(tmp_path: Path) -
     assert path.read_text().startswith(
         'obstacles = [{ shape = { kind = "box" }, gloss = 0.5 }]\ndt = 0.25\n[grid]'
     )
+    scene.release()
+
+
+def test_lines_with_dots_go_as_others_do(tmp_path: Path) -> None:
+    """``density.formula = ...`` has no table with a header to be taken away."""
+    path = tmp_path / "a.toml"
+    text = "[grid]\ncells = [6, 6, 6]\n\n[[emitters]]\nshape.kind = 'sphere' # round\nshape.radius = 0.5\n"
+    text += "density.formula = '1 + t' # more and more\nfuel.keys = [[0, 1], [2, 5]]\nfuel.ease = 'smooth'\n"
+    scene, history = loaded(path, f"fire.intensity = 20\n{text}noise = 0.5\n"), History()
+    for name in ("density", "fuel"):
+        history.change(scene, (*LEFT, name), 3.0)
+    history.change(scene, ("fire",), None)
+    gone, came = saved(scene, path)
+    assert came == ["density = 3.0", "fuel = 3.0"]
+    assert [line.partition(" ")[0] for line in gone] == [
+        *("fire.intensity", "density.formula", "fuel.keys", "fuel.ease")
+    ]
+    scene.release()
+
+
+def test_the_first_of_a_list_comes_into_a_box_on_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    boxes = "{ grid = { cells = [6, 6, 6] } }, { grid = { cells = [6, 6, 6], origin = [9, 0, 0] } }"
+    scene = loaded(path, f"containers = [{boxes}]\n")
+    History().make(scene, Addition(("fluids", 1, "obstacles"), 0, gf.Obstacle(gf.Sphere(radius=0.5))))
+    saved(scene, path)
+    assert 'obstacles = [{ shape = { kind = "sphere", radius = 0.5 } }]' in path.read_text()
     scene.release()
 
 

@@ -1,6 +1,7 @@
 // A rectangle of the picture, one pixel larger all round for its soft edge; an instance a thing.
 
 uniform vec2 size;      // of the viewport, pixels
+uniform float up;       // 1, or -1 where pixels are counted from above
 
 in vec4 rectangle;      // low corner, size; pixels
 in vec4 what;           // rectangle: radius of its corners; glyph: its tile (column, row), pixels a unit
@@ -18,5 +19,5 @@ void main() {
     about = what;
     tint = ink;
     sort = int(kind + 0.5);
-    gl_Position = vec4(2.0 * (rectangle.xy + half_size + place) / size - 1.0, 0.0, 1.0);
+    gl_Position = vec4((2.0 * (rectangle.xy + half_size + place) / size - 1.0) * vec2(1.0, up), 0.0, 1.0);
 }

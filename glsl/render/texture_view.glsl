@@ -5,7 +5,7 @@
 uniform sampler2D flat_texture;
 uniform vec4 channel;        // 1 in the channel shown
 uniform bool four_in_one;         // four neighbours along x in the channels of a texel
-uniform vec2 corner, shown_size;   // pixels: low corner and size of what is shown
+uniform vec2 corner, shown_size;   // pixels: low corner and size of what is shown; upside down its high one, and -height
 uniform ivec2 tile;          // of one slice, values
 uniform ivec2 valid;         // values of a tile that are cells
 uniform ivec2 tiles;         // columns, slices
@@ -27,7 +27,7 @@ void main() {
     float share = (dot(texel, mask) - range.x) * range.y;
     vec3 color = mapped_color(clamp(share, 0.0, 1.0));
     if (at_tile.x + at_tile.y * tiles.x >= tiles.y || any(greaterThanEqual(in_tile, valid))) color = PAPER;
-    vec2 pixel = vec2(size) / shown_size, from = place - vec2(at_tile * tile);
+    vec2 pixel = vec2(size) / abs(shown_size), from = place - vec2(at_tile * tile);
     vec2 edge = min(from, vec2(tile) - from) / pixel;
     color = mix(color, BORDER, clamp(1.0 - min(edge.x, edge.y), 0.0, 1.0) * clamp(0.12 * float(tile.x) / pixel.x, 0.0, 0.8));
     color_out = painted(color, 1.0);

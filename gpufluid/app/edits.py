@@ -6,6 +6,7 @@ that holds it: so what was done outlives the objects, when a scene starts again 
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
 import re
@@ -114,10 +115,14 @@ class Change:
 
     def do(self, scene: Scene) -> None:
         """Set it. Raises GpufluidError as `put` does."""
+        stood = value_at(scene, self.path)
         put(scene, self.path, self.after)
         told = told_as(scene, self.path)
         if told is not None:
-            self.said = scene.provenance.said(*told) or self.said
+            said = scene.provenance.said(*told)
+            if said is not None and said.made is not None and said.made is stood:
+                said = dataclasses.replace(said, made=self.before)  # of a scene built anew it is another one
+            self.said = said or self.said
             scene.hold(*told, held=self.words is None)
             if self.words is not None:
                 # as it stands there now: some keep a copy of their own
@@ -150,9 +155,11 @@ class Addition:
 
     def do(self, scene: Scene) -> None:
         """Add it. Raises GpufluidError where it does not fit there."""
-        _insert(scene, self.path, self.index, self.thing)
+        added, as_added = self.thing, _as_it_is(self.thing)
+        _insert(scene, self.path, self.index, added)
         for name, told in self.told.items():
-            scene.provenance.say(self.thing, name, told, getattr(self.thing, name))
+            scene.provenance.say(added, name, told, getattr(added, name))
+        self.thing = as_added  # what comes again to a scene built anew, before what was done to it since
 
     def undo(self, scene: Scene) -> None:
         """Take it away: what stands there now, for the scene may be another one, and comes back as it is."""
@@ -184,7 +191,7 @@ class Removal(Addition):
 
     def undo(self, scene: Scene) -> None:
         """Add it again."""
-        super().do(scene)
+        _insert(scene, self.path, self.index, self.thing)
         for name, one in self.said.items():
             scene.provenance.say(self.thing, name, one.words, one.made)
         if self.name is not None:
@@ -272,6 +279,14 @@ def _copy(thing: Any, scene: Scene, other: dict[str, Any]) -> Any:
     scene.provenance.copy(thing, made, [name for name in same if not scene.is_held(thing, name)])
     for source, copied in zip(getattr(thing, "sources", ()), getattr(made, "sources", ()), strict=True):
         scene.provenance.copy(source, copied, [part.name for part in dataclasses.fields(source)])
+    return made
+
+
+def _as_it_is(thing: Any) -> Any:
+    """One like `thing`, which what is done to that leaves as it is; nothing is read or checked anew."""
+    made = copy.copy(thing)
+    for part in dataclasses.fields(thing):
+        object.__setattr__(made, part.name, _own(getattr(thing, part.name)))  # of a frozen one too
     return made
 
 

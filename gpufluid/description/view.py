@@ -142,7 +142,9 @@ class Camera(rules.Checked):
         if not all(a < b for a, b in zip(low, high, strict=True)):
             raise GpufluidError(f"low must lie below high along every axis, got {low} and {high}")
         half = math.tan(math.radians(self.fov) / 2.0) * FILLED
-        towards = tuple((e - t) / self.distance for e, t in zip(self.eye, self.target, strict=True))
+        a, e = math.radians(self.azimuth), math.radians(self.elevation)
+        # not by where it stands, or a camera in its place would be moved by rounding
+        towards = (math.cos(e) * math.sin(a), math.sin(e), math.cos(e) * math.cos(a))
         right, up = self.axes
         corners = list(product(*((0.5 * (a - b), 0.5 * (b - a)) for a, b in zip(low, high, strict=True))))
         x, y, z = (0.5 * (a + b) for a, b in zip(low, high, strict=True))

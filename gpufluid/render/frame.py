@@ -180,11 +180,11 @@ class FrameRenderer(Guest):
             looks = self.paint, self.background, self.floor_color, self.exposure
             solid_part = self._opaque.draw(Frame(scene, view, targets, *looks), boxes, self.pause)
         if views is not None:
-            views.draw(scene.camera, targets.scene, targets.depth, opaque=True)
+            views.draw(view, targets.scene, targets.depth, opaque=True)
         self._draw_smoke(scene, look, boxes, view, solid_part)
         if views is not None:
             hiding = [volume for _, volume in boxes] if look.shows else []
-            views.draw(scene.camera, targets.scene, targets.depth, opaque=False, smoke=hiding)
+            views.draw(view, targets.scene, targets.depth, opaque=False, smoke=hiding)
         self.pause()
         with self.volume.timed(scene.fluid, "tone map"):
             self._tone_map(targets.screen)

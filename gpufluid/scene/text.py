@@ -200,8 +200,9 @@ class _Editor:
         of.plain[name] = value
         bare = isinstance(at, self.kit.items.Table) and at.is_super_table()  # without a header of its own
         header = getattr(_items(at)[-1], "display_name", None) if bare else None
-        dotted = bare and header is None
-        if dotted or isinstance(at, self.kit.items.InlineTable | self.kit.container.OutOfOrderTableProxy):
+        if self._is_dotted(at) or isinstance(
+            at, self.kit.items.InlineTable | self.kit.container.OutOfOrderTableProxy
+        ):
             at[name] = self._item(value)
         elif header is not None and isinstance(value, dict):
             block = _block(f"[{header.rpartition('.')[0]}.{name}]", value, "")
@@ -224,10 +225,16 @@ class _Editor:
         """Say nothing of `name` any more."""
         if of.plain.pop(name, None) is None:
             return
-        if isinstance(of.at[name], self.kit.items.Table):
-            self._later.append(partial(self._mark, of.at[name]))
+        old = of.at[name]
+        if isinstance(old, self.kit.items.Table) and not self._is_dotted(old):
+            self._later.append(partial(self._mark, old))
         else:
             del of.at[name]
+
+    def _is_dotted(self, table: Any) -> bool:
+        """Whether a table has no header, nor have those in it: its lines are like ``shape.radius = 0.1``."""
+        bare = isinstance(table, self.kit.items.Table) and table.is_super_table()
+        return bare and getattr(_items(table)[-1], "display_name", None) is None
 
     def _item(self, value: Any) -> Any:
         return self.kit.value(inline(value))
@@ -247,7 +254,9 @@ class _Editor:
         if pairs == list(range(len(was))):
             return
         fresh = [bare(brief[new]) if old is None else said[old] for new, old in enumerate(pairs)]
-        if was and not isinstance(there, self.kit.items.AoT):
+        if isinstance(of.at, self.kit.items.InlineTable) or (
+            was and not isinstance(there, self.kit.items.AoT)
+        ):
             self._put(of, name, fresh) if fresh else self._remove(of, name)
             return
         of.plain.pop(name, None)

@@ -71,12 +71,15 @@ class Chart(QuantityOverlay):
         self.last_range = self.range_of(fluid, shown, self.field, self.range)
         return shown, self.maps.texture(self.color_map())
 
-    def draw_legend(self, target: moderngl.Framebuffer, size: tuple[int, int]) -> None:
-        """Draw the colour bar, if it is wanted."""
+    def draw_legend(
+        self, target: moderngl.Framebuffer, size: tuple[int, int], upside_down: bool = False
+    ) -> None:
+        """Draw the colour bar, if it is wanted. upside_down: as in `Ink.draw`."""
         if self.legend:
             unit, place = QUANTITIES[self.field].unit, self.legend_place
             draw_legend(self.ink, size, self.field, unit, *self.last_range, place)
-            self.ink.draw(target, self.maps.texture(self.color_map()), linear=self.linear)
+            colors = self.maps.texture(self.color_map())
+            self.ink.draw(target, colors, linear=self.linear, upside_down=upside_down)
 
     def release(self) -> None:
         """Release everything made in the context; idempotent."""

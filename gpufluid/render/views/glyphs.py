@@ -110,7 +110,7 @@ class Glyphs(Chart, InScene):
         with self.drawing(program, shot), self.bound(program, None, textures, smooth=("colors",)):
             array = self.array(program, [(self._arrow, "3f 3f", "position", "normal")])
             array.render(moderngl.TRIANGLES, instances=number)
-        self.draw_legend(target, shot.size)
+        self.draw_legend(target, shot.size, shot.upside_down)
 
     def sample(self, fluid: FlowLike) -> dict[str, Any]:
         """Sample the velocity where the arrows stand; return the uniforms that tell where that is."""

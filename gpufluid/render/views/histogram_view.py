@@ -162,7 +162,7 @@ class HistogramView(Chart):
         ink.text(right, round(1.3 * cap), told, cap, PALE, align=1.0)
         if ink.text_width(how, cap) + ink.text_width(told, cap) + 2 * cap < right - left:
             ink.text(left, round(1.3 * cap), how, cap, PALE)
-        ink.draw(target, linear=self.linear)
+        ink.draw(target, linear=self.linear, upside_down=self._upside_down)
 
     def _share(self, value: float) -> float:
         """Where a value stands in the colour map; 0 is the middle of what is signed."""

@@ -92,8 +92,13 @@ class Ink:
         colors: moderngl.Texture | None = None,
         *,
         linear: bool = False,
+        upside_down: bool = False,
     ) -> None:
-        """Draw what was collected over the viewport of `target`, and forget it. colors: of the bars."""
+        """Draw what was collected over the viewport of `target`, and forget it.
+
+        colors: of the bars. upside_down: counted from the high left corner down, for a host whose clip space
+        has its origin at the upper left.
+        """
         if not self._count:
             return
         ctx = self.device.ctx
@@ -108,6 +113,7 @@ class Ink:
             program,
             {
                 "size": (width, height),
+                "up": -1.0 if upside_down else 1.0,
                 "letters": LETTERS_UNIT,
                 "colors": COLORS_UNIT,
                 "linear_light": linear,

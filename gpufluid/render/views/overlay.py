@@ -33,7 +33,7 @@ from gpufluid.gl.field import Field
 from gpufluid.gl.hosts import check_depth, check_target
 from gpufluid.gl.kernel_source import box_constants, field_reader
 from gpufluid.gl.source import Source
-from gpufluid.gl.state import Guest
+from gpufluid.gl.state import Guest, guard_of
 from gpufluid.gl.targets import depth_of, drawable, hang_depth, is_hosts, samples_of, size_of
 from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
@@ -41,7 +41,7 @@ from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.subject import FlowLike, check_context
 from gpufluid.render.volume import VolumeRenderer
 
-CameraLike = Camera | tuple[ArrayLike, ArrayLike]
+CameraLike = Camera | View | tuple[ArrayLike, ArrayLike]
 KINDS = {
     "velocity": "face",
     "scalars": "cell",
@@ -60,7 +60,8 @@ class Shot:
 
     target: with the viewport `corner`, `size` (pixels). reversed_depth: near things have the larger depth.
     sampled: the scene's depth to be sampled, `depth_corner` the pixel of its first texel. smoke: what drew
-    the smoke that hides what is see-through.
+    the smoke that hides what is see-through. upside_down: the host's clip space has its origin at the upper
+    left.
     """
 
     target: moderngl.Framebuffer
@@ -71,6 +72,7 @@ class Shot:
     sampled: moderngl.Texture | None
     depth_corner: tuple[int, int]
     smoke: Sequence[VolumeRenderer] = ()
+    upside_down: bool = False
 
 
 class Overlay(Guest):
@@ -90,6 +92,11 @@ class Overlay(Guest):
     def opaque(self) -> bool:
         """Whether it hides what is behind it, and writes depth."""
         return True
+
+    @property
+    def _upside_down(self) -> bool:
+        """Whether what the host draws in this call has its origin at the upper left."""
+        return guard_of(self.ctx).upside_down
 
     # -- checks ------------------------------------------------------------------------------------------
 
@@ -146,7 +153,8 @@ class Overlay(Guest):
             target = self._color_only.color(target)
         if hangs and opaque:
             depth = None  # the test does it
-        return Shot(target, view, corner, size, reversed_depth, depth, depth_corner, smoke)
+        turned = view is not camera and self._upside_down
+        return Shot(target, view, corner, size, reversed_depth, depth, depth_corner, smoke, turned)
 
     def _with_own_depth(self, target: moderngl.Framebuffer, reversed_depth: bool) -> moderngl.Framebuffer:
         """`target` with a depth of this view's own, cleared."""

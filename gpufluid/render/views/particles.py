@@ -275,7 +275,7 @@ class Particles(Chart, KeepsPlaces):
         with self.drawing(program, shot), self.bound(program, None, textures, smooth=("colors",)):
             self.array(program).render(moderngl.TRIANGLES, vertices=6 * self.count)
         if by_value:
-            self.draw_legend(target, shot.size)
+            self.draw_legend(target, shot.size, shot.upside_down)
 
     def read(self) -> NDArray[np.float32]:
         """Return the particles, float32 [count, 4]; waits for the GPU.

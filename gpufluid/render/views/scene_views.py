@@ -13,8 +13,7 @@ import gpufluid
 from gpufluid.common.errors import GpufluidError
 from gpufluid.contract.backend import release
 from gpufluid.description.flow_views import FlowView, Seeds
-from gpufluid.description.view import Camera
-from gpufluid.render.camera import farthest_first, view_of
+from gpufluid.render.camera import View, farthest_first
 from gpufluid.render.subject import FlowLike
 from gpufluid.render.views.charts import Chart
 from gpufluid.render.views.particles import Particles
@@ -100,7 +99,7 @@ class SceneViews:
 
     def draw(
         self,
-        camera: Camera,
+        view: View,
         target: moderngl.Framebuffer,
         depth: moderngl.Texture,
         *,
@@ -109,35 +108,36 @@ class SceneViews:
     ) -> None:
         """Draw those that hide what is behind them, or the others, into a target of linear light.
 
+        view: what all of the picture is seen through; a camera would be taken for one of the host's, whose
+        clip space may have its origin at the upper left.
         smoke: what drew the smoke there is, which hides particles.
         Of a view in several boxes the farthest is drawn first; they have one range of colours and one legend.
         Those are drawn with the others: smoke does not hide them.
         """
-        rays = view_of(camera, 1.0).rays
-        views = {id(made.view): made.view for made in self._made}.values()
-        bars = [id(view) for view in views if view.visible and getattr(view, "legend", False)]
-        for view in views:
-            shown = [made for made in self._made if made.view is view and made.drawn is not None]
-            if not view.visible or not shown:
+        asked = {id(made.view): made.view for made in self._made}.values()
+        bars = [id(one) for one in asked if one.visible and getattr(one, "legend", False)]
+        for one in asked:
+            shown = [made for made in self._made if made.view is one and made.drawn is not None]
+            if not one.visible or not shown:
                 continue
-            shown = [shown[n] for n in farthest_first([made.fluid.grid for made in shown], rays)]
+            shown = [shown[n] for n in farthest_first([made.fluid.grid for made in shown], view.rays)]
             if shown[0].drawn.opaque is not opaque:
-                if not opaque and id(view) in bars:
+                if not opaque and id(one) in bars:
                     self._draw_legend(shown[-1].drawn, target)
                 continue
             common = _common_range(shown) if len(shown) > 1 else None
             for made in shown:
                 drawn = made.drawn
                 values: dict[str, Any] = {"linear": True}
-                if isinstance(drawn, Chart) and id(view) in bars:
-                    drawn.legend_place = bars.index(id(view))
+                if isinstance(drawn, Chart) and id(one) in bars:
+                    drawn.legend_place = bars.index(id(one))
                 if common is not None:
                     values["range"] = common
                 if (opaque or made is not shown[-1]) and hasattr(drawn, "legend"):
                     values["legend"] = False
                 veil = {"smoke": smoke} if isinstance(drawn, Particles) else {}
                 with _having(drawn, values):
-                    drawn.render(made.fluid, camera, target, depth, **veil)
+                    drawn.render(made.fluid, view, target, depth, **veil)
 
     @staticmethod
     def _draw_legend(drawn: Chart, target: moderngl.Framebuffer) -> None:

@@ -107,4 +107,4 @@ class SlicePlane(Chart, InScene):
             self.bound(program, read, {"colors": colors}, filtered=True, smooth=("colors",)),
         ):
             self.array(program).render(moderngl.TRIANGLE_STRIP, 4)
-        self.draw_legend(target, shot.size)
+        self.draw_legend(target, shot.size, shot.upside_down)

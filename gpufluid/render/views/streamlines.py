@@ -133,7 +133,7 @@ class _Lines(Chart, InScene):
         }
         with self.drawing(program, shot), self.bound(program, None, textures, smooth=("colors",)):
             self.array(program).render(moderngl.TRIANGLES, vertices=6 * (self.points - 1) * lines)
-        self.draw_legend(target, shot.size)
+        self.draw_legend(target, shot.size, shot.upside_down)
 
     def _read(self, texture: moderngl.Texture) -> NDArray[np.float32]:
         width, height = texture.size

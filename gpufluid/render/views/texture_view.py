@@ -77,6 +77,9 @@ class FlatTextureView(Chart):
         scale = min(room[0] / width, room[1] / height)
         scale = float(np.floor(scale)) if scale >= 2.0 else scale  # whole texels where there is room
         low, high = self.last_range
+        wide, tall = scale * width, scale * height
+        below = round(margin + 0.5 * (room[1] - tall))
+        turned = self._upside_down  # pixels are counted from above then
         program = self.device.program_of(
             "flat texture", "render/texture_view.glsl", "render/cover_vertex.glsl"
         )
@@ -86,10 +89,10 @@ class FlatTextureView(Chart):
                 "channel": tuple(float(n == channel) for n in (0, 1, 2, 3)),
                 "four_in_one": packed,
                 "corner": (
-                    corner[0] + round(margin + 0.5 * (room[0] - scale * width)),
-                    corner[1] + round(margin + 0.5 * (room[1] - scale * height)),
+                    corner[0] + round(margin + 0.5 * (room[0] - wide)),
+                    corner[1] + (size[1] - below if turned else below),
                 ),
-                "shown_size": (scale * width, scale * height),
+                "shown_size": (wide, -tall if turned else tall),
                 "tile": tile,
                 "valid": layout.size[:2],
                 "tiles": (layout.columns, layout.size[2]),
@@ -106,7 +109,7 @@ class FlatTextureView(Chart):
             self.ctx.enable_only(moderngl.NOTHING)
             with self.bound(program, None, textures, smooth=("colors",)):
                 self.device.cover(program)
-            self.draw_legend(target, size)
+            self.draw_legend(target, size, turned)
 
     def _stored(self, fluid: FlowLike, shown: Field) -> tuple[Field, int]:
         """The field that holds what is shown, and the channel."""
