@@ -161,6 +161,27 @@ def test_a_look_at_a_solid_elsewhere_parts_no_colours(steps: int) -> None:
     np.testing.assert_array_equal(*seen)
 
 
+@pytest.mark.parametrize("backend", ["numpy", "fragment"])
+def test_a_state_without_colours_is_parted_by_its_smoke(backend: str) -> None:
+    """In a fluid that has some: what a solid leaves in the next step is then filled with that beside it."""
+    with gf.Fluid(GRID, backend=backend) as fluid:
+        emitter = fluid.emitters.add(gf.Emitter(gf.Plane((0.0, 0.9, 0.0)), temperature=1.0))
+        ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.25), (0.4, 0.5, 0.4)))
+        fluid.step(0.1)
+        emitter.color = (1.0, 0.0, 2.0)  # whose field the next step makes
+        ball.position = (0.5, 0.5, 0.4)
+        state = fluid.take_state()
+        with gf.Fluid.load(state) as loaded:  # it makes the field before it has the state
+            fluid.step(0.1)
+            loaded.step(0.1)
+            colors, again = fluid.color.read(), loaded.color.read()
+            loaded.restore(state)
+            loaded.step(0.1)
+            assert colors.max() > 0.1
+            np.testing.assert_array_equal(again, colors)
+            np.testing.assert_array_equal(loaded.color.read(), colors)
+
+
 def test_a_colour_may_come_later() -> None:
     with gf.Fluid(GRID, backend="numpy") as fluid:
         emitter = fluid.emitters.add(gf.Emitter(gf.Sphere((0.6, 0.5, 0.4), 0.2)))

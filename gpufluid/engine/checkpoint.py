@@ -240,11 +240,12 @@ class Contents:
         carried = [self.state[name] for name in ("scalars", "color") if name in self.state]
         holes = any(bool((values[..., 3] < 0.5).any()) for values in carried)
         solver.solids.recall(obstacles, self.before, self.voxels, holes)
-        solver.colors.clear()
         solver.fire.clear()
         for name, store in solver.stores(self.state).items():
             if name in self.state:
                 store.restore(self.state[name])
+        if "color" not in self.state:
+            solver.clear_colors()
         solver.start_from(self.numbers)
 
 

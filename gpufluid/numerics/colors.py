@@ -33,15 +33,15 @@ class Colors:
         """
         if self.field is None:
             self.field = self.backend.field("colors", "cell")
-            self.clear()
-            if scalars is not None:
-                self.backend.kernel("clear_colors", variant)(colors=self.field, scalars=scalars)
+            self.clear(variant, scalars)
         return self.field
 
-    def clear(self) -> None:
-        """Take all colour away."""
+    def clear(self, variant: Variant, scalars: FieldStore | None) -> None:
+        """Take all colour away. scalars: as of `prepare`."""
         if self.field is not None:
             self.field.fill(CLEAR)
+            if scalars is not None:
+                self.backend.kernel("clear_colors", variant)(colors=self.field, scalars=scalars)
 
     def release(self) -> None:
         """Release the field."""

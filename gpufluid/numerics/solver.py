@@ -196,8 +196,15 @@ class Solver:
 
     def prepare_colors(self) -> FieldStore:
         """Return the field of colours, made where there is none yet."""
-        parted = self.solids.present or self.solids.vacated
-        return self.colors.prepare(self.variant, self.scalars if parted else None)
+        return self.colors.prepare(self.variant, self._parted())
+
+    def clear_colors(self) -> None:
+        """Take all colour away; the scalars are in place, and tell fluid from solids."""
+        self.colors.clear(self.variant, self._parted())
+
+    def _parted(self) -> FieldStore | None:
+        """The scalars, where they tell fluid from solids; None: all is fluid."""
+        return self.scalars if self.solids.present or self.solids.vacated else None
 
     def step(
         self,
@@ -549,7 +556,7 @@ class Solver:
         """Go back to rest, clean air and time 0; where obstacles were before no longer counts."""
         self.velocity.fill([0.0] * 4)
         self._fill_with_air()
-        self.colors.clear()
+        self.colors.clear(self.variant, None)
         self.solids.begin_anew(obstacles)
         self.fire.clear()
         self.projection.clear()
