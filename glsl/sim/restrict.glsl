@@ -4,7 +4,7 @@
 
 void kernel(ivec3 pack) {
     ivec3 at = 2 * pack, low = at, end = min(low + 2, packed_extent);
-    do {
+    do {  // asked for last, see turns.glsl
         at.y = low.y;
         do {
             at.x = low.x;

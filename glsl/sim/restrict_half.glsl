@@ -7,7 +7,7 @@ uniform int colour;
 
 void kernel(ivec3 pack) {
     ivec3 at = ivec3(pack.x, 2 * pack.yz), end = min(at + 2, half_extent);
-    do {
+    do {  // asked for last, see turns.glsl
         at.y = 2 * pack.y;
         do {
             int parity = parity_of(at, colour);
