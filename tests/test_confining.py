@@ -264,8 +264,8 @@ def test_a_gpus_trial_times_it_after_the_sweeps(
     real, winners = trial.winner, list[Way]()
     monkeypatch.setattr(trial, "clearly_faster", lambda one, other: False)
 
-    def winner(taken: Any, champion: Way, right: Any) -> Way:
-        winners.append(real(taken, champion, right))
+    def winner(taken: Any, champion: Way, *right: Any) -> Way:
+        winners.append(real(taken, champion, *right))
         return winners[-1]
 
     monkeypatch.setattr(trial, "winner", winner)
