@@ -70,6 +70,17 @@ def test_two_threads_of_a_software_renderer_share_a_texture(cells: int, kind: st
     assert alternately <= 0.56 * width * height
 
 
+@pytest.mark.parametrize("cells", [32, 64, 96, 128, 256])
+def test_sizes_of_the_grids_of_a_hierarchy_are_of_one_sort(cells: int) -> None:
+    """llvmpipe compiles what reads textures of powers of two once more for others."""
+    sorts = set()
+    while cells > 3:
+        for kind in ("packed", "weights"):
+            sorts |= {n & (n - 1) == 0 for n in layouts(Grid((cells,) * 3), software=True)[kind].texture_size}
+        cells //= 2
+    assert len(sorts) == 1
+
+
 def test_the_limit_is_kept_or_named() -> None:
     layout = FlatLayout((100, 100, 100), limit=1024)
     assert max(layout.texture_size) <= 1024

@@ -7,150 +7,100 @@
 #include "lib/turns.glsl"
 
 const float ROUNDING = 1e-5;  // share of a sum of weights that is none
-const bool LEADS_OUT = WEIGHTED != 0 || any(open_low) || any(open_high);
 
-// Widths of cells of a row of the finest grid's n.
-vec4 widths(ivec4 i, int n, int s) { return vec4(min(ivec4(s), n - i * s)); }
+// Width of a cell of a row of the finest grid's n.
+float width(int i, int n, int s) { return float(min(s, n - i * s)); }
 
-ivec4 or_round(ivec4 i, int count) { return i + count * (ivec4(lessThan(i, ivec4(0))) - ivec4(greaterThanEqual(i, ivec4(count)))); }
+int or_round(int i, int count) { return i + count * (int(i < 0) - int(i >= count)); }
 
-// From the centres of cells to those of the cells before them, for the first round the box.
-vec4 distances_before(ivec4 i, int n, int s) {
-    return 0.5 * (widths(i, n, s) + widths(or_round(i - 1, count_of(n, s)), n, s));
-}
+// From the centre of a cell to that of the cell before it, for the first round the box.
+float distance_before(int i, int n, int s) { return 0.5 * (width(i, n, s) + width(or_round(i - 1, count_of(n, s)), n, s)); }
 
 // From the centre of the cell at a side to that side.
-float distance_to_side(bool high, int n, int s) {
-    return 0.5 * widths(ivec4(high ? count_of(n, s) - 1 : 0), n, s).x;
-}
+float distance_to_side(bool high, int n, int s) { return 0.5 * width(high ? count_of(n, s) - 1 : 0, n, s); }
 
-// Of the finer cells 2 i and 2 i + 1 of a row over a pack of coarse cells i one number each.
-struct Pairs {
-    vec4 even, odd;
-};
-
-#if WEIGHTED
-Pairs paired(vec4 a, vec4 b) { return Pairs(vec4(a.xz, b.xz), vec4(a.yw, b.yw)); }
-
-// Weights of low faces along an axis, or the sums: 0 past the row.
-Pairs weights_in(ivec3 pack, int which, int y, int z) {
-    ivec3 a = ivec3(2 * pack.x, y, z), b = a + X;
-    bool more = 4 * b.x < finer_cells(0);
-    vec4 none = vec4(0.0);
-    if (which == 0) return paired(fetch_fine_weights_x(a), more ? fetch_fine_weights_x(b) : none);
-    if (which == 1) return paired(fetch_fine_weights_y(a), more ? fetch_fine_weights_y(b) : none);
-    if (which == 2) return paired(fetch_fine_weights_z(a), more ? fetch_fine_weights_z(b) : none);
-    return paired(fetch_fine_weights_sum(a), more ? fetch_fine_weights_sum(b) : none);
-}
-#else
-// Whether neighbours on a side are open, 1 or 0: 0 past the row.
-Pairs open_in(ivec3 pack, int side, int y, int z) {
-#if SOLIDS
-    ivec3 a = ivec3(2 * pack.x, y, z), b = a + X;
-    int low = int(fetch_openings(a).x), high = 4 * b.x < finer_cells(0) ? int(fetch_openings(b).x) : 0;
-    ivec4 bits = ivec4(low, low >> 12, high, high >> 12) >> side;
-    return Pairs(vec4(bits & 1), vec4(bits >> 6 & 1));
-#else
-    ivec4 even = 2 * (4 * pack.x + ivec4(0, 1, 2, 3));
-    return Pairs(vec4(lessThan(even, ivec4(finer_cells(0)))), vec4(lessThan(even + 1, ivec4(finer_cells(0)))));
-#endif
-}
-#endif
-
-// Of the low faces of a row along an axis: open area over distance on a WEIGHTED finer grid, open area on the finest.
-// The row after the last is the first one: its low faces are high faces of the last, 0 unless the box is periodic.
-Pairs low_faces(ivec3 pack, int axis, ivec3 row) {
-    for (int a = 1; a < 3; ++a) {
-        if (row[a] > finer_cells(a) || (row[a] == finer_cells(a) && a != axis)) return Pairs(vec4(0.0), vec4(0.0));
-        if (row[a] == finer_cells(a)) row[a] = 0;
-    }
-#if WEIGHTED
-    return weights_in(pack, axis, row.y, row.z);
-#else
-    if (axis > 0 && row[axis] == 0 && !periodic[axis]) return Pairs(vec4(0.0), vec4(0.0));
-    Pairs open = open_in(pack, 2 * axis, row.y, row.z);
-    if (axis == 0 && pack.x == 0 && !periodic.x) open.even.x = 0.0;
-    return open;
-#endif
-}
-
-// Bits of finer cells, see join_cells.glsl.
+// Bits of the finer cells that those of a pack stand for, see join_cells.glsl: without solids of all there are.
 ivec4 joined_of(ivec3 pack) {
 #if SOLIDS
     return ivec4(fetch_joined(pack));
 #else
-    return ivec4(255);
+    ivec4 alone_x = ivec4(greaterThanEqual(8 * pack.x + ivec4(1, 3, 5, 7), ivec4(finer_cells(0))));
+    ivec2 alone = ivec2(greaterThanEqual(2 * pack.yz + 1, ivec2(finer_cells(1), finer_cells(2))));
+    return (255 ^ 0xaa * alone_x) & (255 ^ 0xcc * alone.x) & (255 ^ 0xf0 * alone.y);
 #endif
 }
 
-// What goes through a face of four cells, by the finer cells on both sides of it, and what is lost to cells that
-// nothing stands for.
-struct Through {
-    vec4 joined, lost;
-};
+int joined_at(ivec3 cell) { return joined_of(ivec3(cell.x >> 2, cell.yz))[cell.x & 3]; }
 
-void pass(vec4 area, ivec4 own, ivec4 others, inout Through sum) {
-    vec4 open = area * vec4(own & 1);
-    sum.joined += open * vec4(others & 1);
-    sum.lost += open * vec4(1 - (others & 1));
+#if WEIGHTED
+// Of the low face of a finer cell open area over distance: 0 past the box, and at its low side unless it is periodic, where
+// it is the high face of the last cell as well.
+float low_face(ivec3 cell, int axis) {
+    if (cell.x >= finer_cells(0) || cell.y >= finer_cells(1) || cell.z >= finer_cells(2)) return 0.0;
+    ivec3 pack = ivec3(cell.x >> 2, cell.yz);
+    return (axis == 0 ? fetch_fine_weights_x(pack) : axis == 1 ? fetch_fine_weights_y(pack) : fetch_fine_weights_z(pack))[cell.x & 3];
 }
 
-// The low faces along an axis of the finer cells 2 i and 2 i + 1 of coarse cells i and of those after them.
-struct Faces {
-    vec4 first, second, third;
-};
-
-// Of those whose other coordinates are the low ones of the coarse cells and `across`.
-Faces faces_of(ivec3 pack, int axis, ivec3 across) {
-    int edge = cells.x - 1, last = edge >> 2;
-    ivec3 row = 2 * ivec3(0, pack.yz) + ivec3(0, across.yz), step = step_along(axis);
-    bool in_row = axis == 0;
-    Pairs here = low_faces(pack, axis, row);
-    Pairs next = low_faces(ivec3(in_row ? min(pack.x + 1, last) : pack.x, pack.yz), axis, in_row ? row : row + step);
-    Pairs far = low_faces(ivec3(in_row ? 0 : pack.x, pack.yz), axis, in_row ? row : row + 2 * step);
-    if (!in_row) return across.x == 0 ? Faces(here.even, next.even, far.even) : Faces(here.odd, next.odd, far.odd);
-    Faces found = Faces(here.even, here.odd, vec4(here.even.yzw, next.even.x));
-    if (pack.x == last) {  // the low face of the first cell is the high one of the last
-        found.third[edge & 3] = far.even.x;
-        if ((finer_cells(0) & 1) == 1) found.second[edge & 3] = far.even.x;
-    }
+// What leads from the finer cells that four stand for to where the pressure is 0, as it counts here.
+vec4 leads_out(ivec3 pack) {
+    ivec4 own = joined_of(pack);
+    int s = stride / 2, last = finer_cells(0) - 1, n = 0;
+    vec4 found = vec4(0.0);
+    do {
+        ivec3 odd = ivec3(n, n >> 1, n >> 2) & 1, finer = ivec3(2 * pack.x + odd.x, 2 * pack.yz + odd.yz);
+        if (all(lessThanEqual(ivec3(4 * finer.x, finer.yz), ivec3(last, finer_cells(1) - 1, finer_cells(2) - 1)))) {
+            ivec3 next = finer + 1;
+            next = ivec3(4 * next.x > last ? 0 : next.x, or_round(next.y, finer_cells(1)), or_round(next.z, finer_cells(2)));
+            vec4 sum = fetch_fine_weights_sum(finer), low = fetch_fine_weights_x(finer), high = vec4(low.yzw, 0.0);
+            high[min(last - 4 * finer.x, 3)] = fetch_fine_weights_x(ivec3(next.x, finer.yz)).x;
+            vec4 out_of = sum - low - high - fetch_fine_weights_y(finer) - fetch_fine_weights_y(ivec3(finer.x, next.y, finer.z));
+            out_of -= fetch_fine_weights_z(finer) + fetch_fine_weights_z(ivec3(finer.xy, next.z));
+            ivec4 x = 4 * finer.x + ivec4(0, 1, 2, 3);
+            vec4 shrink = vec4(float(s + 1) / float(stride + 1));
+            for (int side = 0; side < turns(2 * DIMENSIONS); ++side) {
+                int axis = side >> 1;
+                bool high = (side & 1) == 1, open = high ? open_high[axis] : open_low[axis];
+                bvec4 there = equal(axis == 0 ? x : ivec4(finer[axis]), ivec4(high ? finer_cells(axis) - 1 : 0));
+                float share = distance_to_side(high, finest[axis], s) / distance_to_side(high, finest[axis], stride);
+                if (open) shrink = mix(shrink, vec4(share), there);
+            }
+            out_of = mix(vec4(0.0), out_of * shrink, greaterThan(out_of, ROUNDING * sum));
+            out_of *= vec4((odd.x == 0 ? own.xxyy : own.zzww) >> (ivec4(0, 1, 0, 1) + 2 * odd.y + 4 * odd.z) & 1);
+            vec2 two = out_of.xz + out_of.yw;
+            found += odd.x == 0 ? vec4(two, 0.0, 0.0) : vec4(0.0, 0.0, two);
+        }
+    } while (++n < turns(8));
+    return found;
+}
+#else
+// Of the finest cells in one of the next grid, six bits each: the sides that are open. In two numbers, by z.
+ivec2 open_sides(ivec3 cell) {
+    ivec2 found = ivec2(-1);
+#if SOLIDS
+    found = ivec2(0);
+    ivec2 last = ivec2(finer_cells(1), finer_cells(2)) - 1;
+    int row = 0;
+    do {
+        ivec2 odd = ivec2(row & 1, row >> 1);
+        int two = int(fetch_openings(ivec3(cell.x >> 1, min(2 * cell.yz + odd, last))).x) >> 12 * (cell.x & 1) & 0xfff;
+        found |= (two << 12 * odd.x) * ivec2(1 - odd.y, odd.y);
+    } while (++row < turns(4));
+#endif
     return found;
 }
 
-// The bits of the coarse cells before and after those of a pack, `own`.
-ivec4[2] beside_along(ivec3 pack, int axis, ivec4 own) {
-    ivec3 last = ivec3(cells.x - 1 >> 2, cells.yz - 1), down = pack, up = pack;
-    down[axis] = pack[axis] == 0 ? last[axis] : pack[axis] - 1;
-    up[axis] = pack[axis] == last[axis] ? 0 : pack[axis] + 1;
-    ivec4 before = joined_of(down), after = joined_of(up);
-    if (axis != 0) return ivec4[2](before, after);
-    int lane = cells.x - 1 & 3;
-    ivec4 behind = ivec4(own.yzw, after.x);
-    if (pack.x == last.x) behind[lane] = after.x;
-    return ivec4[2](ivec4(pack.x == 0 ? before[lane] : before.w, own.xyz), behind);
+// Bits 0, 6, 12 and 18 side by side.
+ivec2 every_sixth(ivec2 bits) {
+    bits &= 0x41041;
+    return (bits | bits >> 5 | bits >> 10 | bits >> 15) & 15;
 }
 
-// Of finer cells, what of their sum leads to where the pressure is 0, as it counts here. at: the cells.
-vec4 leads_out(vec4 sum, vec4 inner, ivec4 x, int y, int z, vec4 open_side[6]) {
-    int s = stride / 2;
-    vec4 out_of = vec4(0.0), shrink = vec4(float(s + 1) / float(stride + 1));
-    for (int side = 0; side < turns(2 * DIMENSIONS); ++side) {
-        int axis = side >> 1;
-        bool high = (side & 1) == 1;
-        if (!(high ? open_high[axis] : open_low[axis])) continue;
-        int end = high ? finer_cells(axis) - 1 : 0;
-        bvec4 touching = axis == 0 ? equal(x, ivec4(end)) : bvec4((axis == 1 ? y : z) == end);
-        float far = distance_to_side(high, finest[axis], stride);
-        shrink = mix(shrink, vec4(distance_to_side(high, finest[axis], s) / far), touching);
-        out_of += mix(vec4(0.0), open_side[side] / far, touching);
-    }
-#if WEIGHTED
-    out_of = sum - inner;
-    return mix(vec4(0.0), out_of * shrink, greaterThan(out_of, ROUNDING * sum));
-#else
-    return out_of;
-#endif
+float count_bits(int bits) {
+    bits = (bits & 0x55) + (bits >> 1 & 0x55);
+    bits = (bits & 0x33) + (bits >> 2 & 0x33);
+    return float((bits & 15) + (bits >> 4));
 }
+#endif
 
 // Whether a pack lies at a side of the box that `some` is true for.
 bvec3 at_low(ivec3 pack, bvec3 some) { return equal(ivec3(equal(pack, ivec3(0))) & ivec3(some), ivec3(1)); }
@@ -181,64 +131,70 @@ bool in_the_clear(ivec3 pack) {
 #endif
 }
 
-void kernel(ivec3 pack) {
-    // most are, and a software renderer then makes one turn of the loops below in place of many
-    bool clear = in_the_clear(pack);
-    ivec4 x = 4 * pack.x + ivec4(0, 1, 2, 3), own = joined_of(pack);
-    vec4 sum = vec4(0.0), inner[8] = vec4[8](vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0));
-    for (int part = 0; part < 4; ++part) weights_out[part] = vec4(0.0);
-
-    // one loop over the axes: a software renderer compiles what is in it once
-    for (int axis = 0; axis < (clear ? 0 : turns(DIMENSIONS)); ++axis) {
-        int n = finest[axis], s = stride / 2, count = finer_cells(axis), end = cells[axis] - 1, step = 1 << axis;
-        ivec4 i = axis == 0 ? x : ivec4(pack[axis]), after_i = or_round(min(2 * i + 2, count), count);
-        bool single = (count & 1) == 1;  // the last cell is a finer one by itself
-        bvec4 alone = bvec4(ivec4(equal(i, ivec4(end))) * int(single));
-        ivec4 far_low = step * (1 - ivec4(equal(i, ivec4(0))) * int(single)), far_high = step * (1 - ivec4(alone));
-        vec4 low_scale = vec4(1.0), high_scale = vec4(1.0);
-#if WEIGHTED  // to areas
-        low_scale = distances_before(2 * i, n, s);
-        high_scale = distances_before(after_i, n, s);
+// The weights of a cell: of its low faces, and the sum.
+vec4 weights_of(ivec3 cell) {
+    int own = joined_at(cell), s = stride / 2, side = 0;
+    vec4 found = vec4(0.0);
+#if !WEIGHTED
+    ivec2 sides = open_sides(cell);
 #endif
-        ivec4 beside[2] = beside_along(pack, axis, own);
-        Through low = Through(vec4(0.0), vec4(0.0)), high = low;
-        for (int quarter = 0; quarter < turns(4); ++quarter) {
-            ivec2 other = ivec2(quarter) >> ivec2(0, 1) & 1;
-            ivec3 across = axis == 0 ? ivec3(0, other) : axis == 1 ? ivec3(other.x, 0, other.y) : ivec3(other, 0);
-            int at = across.x + 2 * across.y + 4 * across.z;
-            Faces faces = faces_of(pack, axis, across);
-            pass(faces.first * low_scale, own >> at, beside[0] >> (at + far_low), low);
-            pass(mix(faces.third, faces.second, alone) * high_scale, own >> (at + far_high), beside[1] >> at, high);
-            inner[at] += faces.first + faces.second;
-            inner[at + step] += faces.second + faces.third;
-        }
-        if (end == 0) continue;
-        vec4 wide = widths(i, n, stride), lower = low.joined / distances_before(i, n, stride);
-        weights_out[axis] = mix(vec4(0.0), lower, lessThan(x, ivec4(cells.x)));
-        sum += lower + high.joined / distances_before(or_round(i + 1, end + 1), n, stride);
-        sum += low.lost / (0.5 * (wide + widths(or_round(2 * i - 1, count), n, s)));
-        sum += high.lost / (0.5 * (wide + widths(after_i, n, s)));
-    }
-
-    for (int n = 0; n < (LEADS_OUT && !clear ? turns(8) : 0); ++n) {
-        ivec3 odd = ivec3(n) >> ivec3(0, 1, 2) & 1;
-        ivec2 row = 2 * pack.yz + odd.yz;
-        if (row.x >= finer_cells(1) || row.y >= finer_cells(2)) continue;
-        vec4 whole = vec4(0.0), open_side[6];
+    do {
+        int axis = side >> 1, i = cell[axis], n = finest[axis], count = finer_cells(axis), end = cells[axis] - 1;
+        bool high = (side & 1) == 1, at_side = !periodic[axis] && i == (high ? end : 0);
+        ivec3 other = cell;
+        other[axis] = or_round(high ? i + 1 : i - 1, end + 1);
+        // along the axis: the finer cell whose low face it is, and the one it leads to. The last of all may be a cell by itself.
+        int at = high ? or_round(min(2 * i + 2, count), count) : 2 * i, to = high ? at : or_round(2 * i - 1, count);
+        bool single = (count & 1) == 1 && (high ? i : other[axis]) == end;
+        int far = single ? 0 : 1 << axis, here = high ? far : 0, there = high ? 0 : far;
+        // bits of finer cells: those that face this side, and of them those that meet one that a coarse cell stands for
+        int low = axis == 0 ? 0x55 : axis == 1 ? 0x33 : 0x0f, facing = own & low << here;
+        int met = facing & (joined_at(other) >> there & low) << here;
+        float joined = 0.0, lost = 0.0;
 #if WEIGHTED
-        Pairs all = weights_in(pack, 3, row.x, row.y);
-        whole = odd.x == 0 ? all.even : all.odd;
-        for (int side = 0; side < 6; ++side) open_side[side] = vec4(0.0);
+        int quarter = 0;
+        do {
+            ivec2 odd = ivec2(quarter) >> ivec2(0, 1) & 1;
+            ivec3 across = axis == 0 ? ivec3(0, odd) : axis == 1 ? ivec3(odd.x, 0, odd.y) : ivec3(odd, 0), face = 2 * cell + across;
+            face[axis] = at;
+            int bit = across.x + 2 * across.y + 4 * across.z + here;
+            float weight = low_face(face, axis);
+            joined += weight * float(met >> bit & 1);
+            lost += weight * float((facing ^ met) >> bit & 1);
+        } while (++quarter < turns(4));
+        float apart = distance_before(at, n, s);  // to areas
+        joined *= apart;
+        lost *= apart;
 #else
-        for (int side = 0; side < turns(6); ++side) {
-            Pairs open = open_in(pack, side, row.x, row.y);
-            open_side[side] = odd.x == 0 ? open.even : open.odd;
-        }
+        ivec2 open = every_sixth(sides >> side);
+        facing &= open.x | open.y << 4;
+        joined = count_bits(facing & met);
+        lost = count_bits(facing & ~met);
+        if (at_side && (high ? open_high[axis] : open_low[axis])) found.w += (joined + lost) / distance_to_side(high, n, stride);
 #endif
-        sum += vec4(own >> n & 1) * leads_out(whole, inner[n], 2 * x + odd.x, row.x, row.y, open_side);
+        if (end == 0 || at_side) joined = lost = 0.0;
+        joined /= distance_before(high ? other[axis] : i, n, stride);
+        if (!high) found.xyz += joined * vec3(step_along(axis));
+        found.w += joined + lost / (0.5 * (width(i, n, stride) + width(to, n, s)));
+    } while (++side < turns(2 * DIMENSIONS));
+    return found;
+}
+
+void kernel(ivec3 pack) {
+    for (int part = 0; part < 4; ++part) weights_out[part] = vec4(0.0);
+    // most are, and a software renderer then makes one turn of the loops in place of many
+    bool clear = in_the_clear(pack);
+    for (int lane = 0; lane < (clear ? 0 : turns(4)); ++lane) {
+        ivec3 cell = ivec3(4 * pack.x + lane, pack.yz);
+        vec4 found = cell.x < cells.x ? weights_of(cell) : vec4(0.0);
+        for (int part = 0; part < 4; ++part) weights_out[part] = vec4(weights_out[part].yzw, found[part]);
     }
+#if WEIGHTED
+    weights_out[3] += leads_out(pack);
+#endif
     if (clear) {
-        sum = vec4(0.0);
+        ivec4 x = 4 * pack.x + ivec4(0, 1, 2, 3);
+        vec4 sum = vec4(0.0);
         for (int axis = 0; axis < DIMENSIONS; ++axis) {
             ivec4 i = axis == 0 ? x : ivec4(pack[axis]);
             vec4 low = vec4(periodic[axis] ? bvec4(true) : notEqual(i, ivec4(0)));
@@ -247,6 +203,6 @@ void kernel(ivec3 pack) {
             sum += 2.0 * (low + high);      // and a centre one from a side
             sum += 4.0 * (float(open_low[axis]) * (1.0 - low) + float(open_high[axis]) * (1.0 - high));
         }
+        weights_out[3] = sum;
     }
-    weights_out[3] = mix(vec4(0.0), sum, lessThan(x, ivec4(cells.x)));
 }

@@ -22,11 +22,18 @@ ivec4 open_faces(int x, int y, int z) {
 }
 
 // Bits 0, 4, 8 and 12 side by side.
-ivec4 every_fourth(ivec4 bits) { return (bits & 0x1111) * 0x1248 >> 12 & 15; }
+uvec4 every_fourth(ivec4 bits) { return uvec4((bits & 0x1111) * 0x1248 >> 12 & 15); }
 
-// A layer of 4 x 4 finer cells round a coarse one, bits x + 4 y. Its own are the four in the middle.
-ivec4 spread(ivec4 four) { return (four & 3) << 5 | (four & 12) << 7; }
-ivec4 middle(ivec4 layer) { return layer >> 5 & 3 | layer >> 7 & 12; }
+// Of 4 x 4 x 4 finer cells round a coarse one a bit for each, x + 4 y + 16 z, in two words. Its own are the eight in the
+// middle.
+const uvec2 OWN = uvec2(0x06600000u, 0x00000660u), NOT_FIRST_X = uvec2(0xeeeeeeeeu), NOT_FIRST_Y = uvec2(0xfff0fff0u);
+
+// Bits x + 2 y + 4 z of its own.
+uint middle(uvec2 bits) {
+    uvec2 four = uvec2(bits.x >> 21, bits.y >> 5);
+    four = four & 3u | four >> 2 & 12u;
+    return four.x | four.y << 4;
+}
 
 // Whether four coarse cells stand for all their finer cells, which then are joined through faces of their own.
 bool whole(ivec3 pack) {
@@ -42,49 +49,53 @@ bool whole(ivec3 pack) {
 void kernel(ivec3 pack) {
     // most are, and a software renderer then makes one turn of the loops below in place of many
     bool all = whole(pack);
-    // of each of four coarse cells, by layers along z
-    ivec4 fluid[4], open_x[4], open_y[4], open_z[4];
-    for (int k = 0; k < 4; ++k) fluid[k] = open_x[k] = open_y[k] = open_z[k] = ivec4(0);
-    const int first = DIMENSIONS == 3 ? 0 : 1, count = DIMENSIONS == 3 ? 4 : 1;
-    for (int k = first; k < first + (all ? 0 : turns(count)); ++k) {
-        ivec4 found[4] = ivec4[4](ivec4(0), ivec4(0), ivec4(0), ivec4(0));
-        for (int j = 0; j < turns(4); ++j) {
-            ivec4 codes[4];
-            for (int n = 0; n < 4; ++n) codes[n] = open_faces(2 * pack.x - 1 + n, 2 * pack.y - 1 + j, 2 * pack.z - 1 + k);
-            ivec4 even = ivec4(codes[1].xz, codes[2].xz), odd = ivec4(codes[1].yw, codes[2].yw);
-            ivec4 row = ivec4(codes[0].w, odd.xyz) | even << 4 | odd << 8 | ivec4(even.yzw, codes[3].x) << 12;
-            for (int bit = 0; bit < 4; ++bit) found[bit] |= every_fourth(row >> bit) << (4 * j);
+    // of each of four coarse cells, whose words are kept apart: x, y, z, fluid
+    uvec4 low[4], high[4];
+    for (int bit = 0; bit < 4; ++bit) low[bit] = high[bit] = uvec4(0u);
+    const int first = DIMENSIONS == 3 ? 0 : 4, count = DIMENSIONS == 3 ? 16 : 4;
+    for (int row = first; row < first + (all ? 0 : turns(count)); ++row) {
+        ivec4 codes[4];
+        for (int n = 0; n < 4; ++n) codes[n] = open_faces(2 * pack.x - 1 + n, 2 * pack.y - 1 + (row & 3), 2 * pack.z - 1 + (row >> 2));
+        ivec4 even = ivec4(codes[1].xz, codes[2].xz), odd = ivec4(codes[1].yw, codes[2].yw);
+        ivec4 along = ivec4(codes[0].w, odd.xyz) | even << 4 | odd << 8 | ivec4(even.yzw, codes[3].x) << 12;
+        uint in_low = row < 8 ? ~0u : 0u;
+        for (int bit = 0; bit < 4; ++bit) {
+            uvec4 found = every_fourth(along >> bit) << uint(4 * (row & 7));
+            low[bit] |= found & in_low;
+            high[bit] |= found & ~in_low;
         }
-        open_x[k] = found[0] & 0xeeee;  // not from one row to the next
-        open_y[k] = found[1];
-        open_z[k] = found[2];
-        fluid[k] = found[3];
     }
 
-    ivec4 rest = middle(fluid[1]) | middle(fluid[2]) << 4, most = ivec4(0), best = ivec4(0);
-    while (rest != ivec4(0)) {
-        ivec4 seed = rest & -rest, part[4] = ivec4[4](ivec4(0), spread(seed & 15), spread(seed >> 4), ivec4(0));
-        bool grown = true;
-        while (grown) {
-            grown = false;
-            for (int k = 0; k < 4; ++k) {
-                ivec4 was = part[k], now = was;
-                if (k > 0) now |= part[k - 1] & open_z[k];
-                if (k < 3) now |= part[k + 1] & open_z[k + 1];
-                now |= now << 1 & open_x[k] | (now & open_x[k]) >> 1;
-                now |= now << 4 & open_y[k] | (now & open_y[k]) >> 4;
-                part[k] = now & fluid[k];
-                grown = grown || part[k] != was;
-            }
+    // one after the other: a software renderer compiles what is done for each once
+    vec4 joined = vec4(0.0);
+    int lane = 0;
+    do {
+        uvec2 open_x = uvec2(low[0].x, high[0].x) & NOT_FIRST_X, open_y = uvec2(low[1].x, high[1].x) & NOT_FIRST_Y;
+        uvec2 open_z = uvec2(low[2].x, high[2].x), fluid = uvec2(low[3].x, high[3].x), rest = fluid & OWN;
+        uint most = 0u, best = 0u;
+        while (rest != uvec2(0u)) {
+            uvec2 part = rest.x != 0u ? uvec2(rest.x & -rest.x, 0u) : uvec2(0u, rest.y & -rest.y), was;
+            do {
+                was = part;
+                part |= part << 1 & open_x | (part & open_x) >> 1;
+                part |= part << 4 & open_y | (part & open_y) >> 4;
+                part |= uvec2(part.x << 16, part.y << 16 | part.x >> 16) & open_z;
+                uvec2 up = part & open_z;
+                part |= uvec2(up.x >> 16 | up.y << 16, up.y >> 16);
+                part &= fluid;
+            } while (part != was);
+            rest &= ~part;
+            uint own = middle(part), cells_of = (own & 0x55u) + (own >> 1 & 0x55u);
+            cells_of = (cells_of & 0x33u) + (cells_of >> 2 & 0x33u);
+            cells_of = (cells_of & 0x0fu) + (cells_of >> 4);
+            best = cells_of > most ? own : best;
+            most = max(most, cells_of);
         }
-        ivec4 own = middle(part[1]) | middle(part[2]) << 4;
-        rest &= ~own;
-        ivec4 count = (own & 0x55) + (own >> 1 & 0x55);
-        count = (count & 0x33) + (count >> 2 & 0x33);
-        count = (count & 0x0f) + (count >> 4);
-        bvec4 more = greaterThan(count, most);
-        most = max(most, count);
-        best = best * ivec4(not(more)) + own * ivec4(more);
-    }
-    joined_out = vec4(all ? ivec4((1 << (1 << DIMENSIONS)) - 1) : best);
+        joined = vec4(joined.yzw, float(best));
+        for (int bit = 0; bit < 4; ++bit) {
+            low[bit] = low[bit].yzwx;
+            high[bit] = high[bit].yzwx;
+        }
+    } while (++lane < turns(4));
+    joined_out = all ? vec4(float((1 << (1 << DIMENSIONS)) - 1)) : joined;
 }

@@ -33,6 +33,7 @@ DIGIT = 4096.0
 BLOCK = 4  # edge of the blocks of faces that a reduction reads
 SQUARE = 64  # texels a side of the squares that llvmpipe's threads take one by one
 SHARED = 1024, 65536  # texels: from where two threads are worth it, to where squares are too many to matter
+UNLIKE = 0.02  # as dear as this share of unused tiles: a size of the other sort, see `FlatLayout.columns`
 
 
 @dataclass(frozen=True)
@@ -58,11 +59,14 @@ class FlatLayout:
     def columns(self) -> int:
         """Tiles in a row of the texture: the fewest unused tiles at a shape near a square.
 
-        A software renderer's threads should have about as much to do of it each.
+        A software renderer's threads should have about as much to do of it each. It compiles a program once
+        for textures whose sizes are powers of two and once more for others: those of a grid and its coarser
+        ones should be of one sort, the first where tiles allow it.
         """
         (width, height), slices = self.tile, self.size[2]
         if self.tall and height * slices <= self.limit and width <= self.limit:
             return 1
+        alike = _power_of_two(width) and _power_of_two(height)
         best, best_cost = 0, math.inf
         for columns in range(1, min(slices, self.limit // width) + 1):
             rows = -(-slices // columns)
@@ -70,6 +74,7 @@ class FlatLayout:
             if w > self.limit or h > self.limit:
                 continue
             cost = (columns * rows - slices) / slices + 0.05 * abs(math.log2(w / h))
+            cost += UNLIKE * ((_power_of_two(w) != alike) + (_power_of_two(h) != alike))
             if SHARED[0] <= w * h <= SHARED[1]:
                 cost += 0.6 * (_longer_half(w, h) - 0.5)
             if cost < best_cost:
@@ -151,6 +156,10 @@ class FlatLayout:
     def sizes(self) -> tuple[int, int, int, int]:
         """Texels along (x, y, z), and tiles in a row of the texture."""
         return *self.texel_grid, self.columns
+
+
+def _power_of_two(number: int) -> bool:
+    return number & (number - 1) == 0
 
 
 def _longer_half(width: int, height: int) -> float:
