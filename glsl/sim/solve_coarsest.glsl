@@ -2,87 +2,81 @@
 // few cells, all in one pass: each texel solves the whole grid, which costs less than passes would. Packed: four cells along x,
 // one texel a row. SOLIDS may cut the grid into rooms: of those that no face leads out of the right sides lose their mean,
 // which nothing solves for and sweeps would pile up.
+#include "lib/turns.glsl"
 
 uniform float scale, omega;
 uniform int sweeps;
 
-const int rows = cells.y * cells.z, edge = cells.x - 1;
+const int rows = cells.y * cells.z, count = cells.x * rows;
+const ivec3 last = cells - 1, apart = ivec3(1, cells.x, cells.x * cells.y);  // between the numbers of neighbours
+// Round a periodic box neighbours share a colour where cells are odd in number.
+const bool TWO_COLOURS = !any(equal(ivec3(periodic) & cells, ivec3(1)));
 
-// The row `by` rows on along y or z, round the box. Faces of sides that are not periodic have weight 0.
-int beside(int row, int along, int by) {
-    int y = row % cells.y, z = row / cells.y;
-    if (along == 1) y = (y + by + cells.y) % cells.y;
-    else z = (z + by + cells.z) % cells.z;
-    return z * cells.y + y;
-}
+float p[count], right[count], wx[count], wy[count], wz[count], sum[count];
 
-// None is copied whole to another: Mesa 25 takes the two for one, and goes on with what the first holds later.
-vec4 p[rows], solved[rows], right[rows], wx[rows], wy[rows], wz[rows], sum[rows];
+ivec3 place(int cell) { return ivec3(cell % cells.x, cell / cells.x % cells.y, cell / apart.z); }
+
+// The cells before and after one along the axes, round the box. Faces of sides that are not periodic have weight 0.
+ivec3 before(int cell, ivec3 at) { return cell + apart * (cells * ivec3(equal(at, ivec3(0))) - 1); }
+ivec3 after(int cell, ivec3 at) { return cell + apart * (1 - cells * ivec3(equal(at, last))); }
+
+vec3 low_weights(int cell) { return vec3(wx[cell], wy[cell], wz[cell]); }
+vec3 high_weights(ivec3 next) { return vec3(wx[next.x], wy[next.y], wz[next.z]); }
 
 void load() {
-    for (int row = 0; row < rows; ++row) {
-        ivec3 at = ivec3(0, row % cells.y, row / cells.y);
-        p[row] = vec4(0.0);
-        right[row] = scale * fetch_divergence(at);
-        wx[row] = fetch_weights_x(at);
-        wy[row] = fetch_weights_y(at);
-        wz[row] = fetch_weights_z(at);
-        sum[row] = fetch_weights_sum(at);
-    }
-}
-
-// Of each cell of a row what is stored of the cell before and after it along x; round the box.
-void along_row(vec4 own, out vec4 before, out vec4 after) {
-    before = vec4(0.0, own.xyz);
-    after = vec4(own.yzw, 0.0);
-    before.x = own[edge];
-    after[edge] = own.x;
-}
-
-vec4 high_x(int row) {
-    vec4 high = vec4(wx[row].yzw, 0.0);
-    high[edge] = wx[row].x;
-    return high;
+    int cell = 0;
+    do {
+        ivec3 at = place(cell), pack = ivec3(0, at.yz);
+        p[cell] = 0.0;
+        right[cell] = scale * fetch_divergence(pack)[at.x];
+        wx[cell] = fetch_weights_x(pack)[at.x];
+        wy[cell] = fetch_weights_y(pack)[at.x];
+        wz[cell] = fetch_weights_z(pack)[at.x];
+        sum[cell] = fetch_weights_sum(pack)[at.x];
+    } while (++cell < turns(count));
 }
 
 #if SOLIDS
 const float ROUNDING = 1e-4;  // share of a sum of weights that is none
 
-vec4 least(vec4 own, vec4 other, vec4 weight) { return mix(own, min(own, other), greaterThan(weight, vec4(0.0))); }
+float least(float own, vec3 others, vec3 weights) {
+    vec3 joined = mix(vec3(own), others, greaterThan(weights, vec3(0.0)));
+    return min(min(own, joined.x), min(joined.y, joined.z));
+}
 
 void balance_rooms() {
-    vec4 room[rows], way_out[rows], mean[rows];  // a cell's lowest number there; what leads out; of right sides
-    for (int row = 0; row < rows; ++row) {
-        room[row] = vec4(4 * row) + vec4(0.0, 1.0, 2.0, 3.0);
-        vec4 inner = wx[row] + high_x(row) + wy[row] + wy[beside(row, 1, 1)] + wz[row] + wz[beside(row, 2, 1)];
-        way_out[row] = mix(vec4(0.0), sum[row] - inner, greaterThan(sum[row] - inner, ROUNDING * sum[row]));
-    }
+    // the lowest number of a cell there; by it: the sum of right sides, how many cells, what leads out
+    float room[count], total[count], members[count], way_out[count];
+    int cell = 0;
+    do {
+        room[cell] = float(cell);
+        total[cell] = members[cell] = way_out[cell] = 0.0;
+    } while (++cell < turns(count));
     bool changed = true;
-    for (int n = 0; n < 4 * rows && changed; ++n) {
+    while (changed) {
         changed = false;
-        for (int row = 0; row < rows; ++row) {
-            int y_up = beside(row, 1, 1), z_up = beside(row, 2, 1);
-            vec4 own = room[row], before, after;
-            along_row(own, before, after);
-            own = least(least(own, before, wx[row]), after, high_x(row));
-            own = least(least(own, room[beside(row, 1, -1)], wy[row]), room[y_up], wy[y_up]);
-            own = least(least(own, room[beside(row, 2, -1)], wz[row]), room[z_up], wz[z_up]);
-            changed = changed || own != room[row];
-            room[row] = own;
-        }
+        cell = 0;
+        do {
+            ivec3 at = place(cell), low = before(cell, at), high = after(cell, at);
+            float own = least(room[cell], vec3(room[low.x], room[low.y], room[low.z]), low_weights(cell));
+            own = least(own, vec3(room[high.x], room[high.y], room[high.z]), high_weights(high));
+            changed = changed || own != room[cell];
+            room[cell] = own;
+        } while (++cell < turns(count));
     }
-    for (int row = 0; row < rows; ++row) {
-        vec4 total = vec4(0.0), count = vec4(0.0), leads_out = vec4(0.0);
-        for (int other = 0; other < rows; ++other)
-            for (int lane = 0; lane < 4; ++lane) {
-                vec4 same = vec4(equal(room[row], vec4(room[other][lane])));
-                total += same * right[other][lane];
-                count += same;
-                leads_out += same * way_out[other][lane];
-            }
-        mean[row] = mix(total / count, vec4(0.0), greaterThan(leads_out, vec4(0.0)));
-    }
-    for (int row = 0; row < rows; ++row) right[row] -= mean[row];
+    cell = 0;
+    do {
+        int n = int(room[cell]);
+        float beyond = sum[cell] - dot(low_weights(cell) + high_weights(after(cell, place(cell))), vec3(1.0));
+        total[n] += right[cell];
+        members[n] += 1.0;
+        way_out[n] += beyond > ROUNDING * sum[cell] ? beyond : 0.0;
+    } while (++cell < turns(count));
+    cell = 0;
+    do {
+        int n = int(room[cell]);
+        right[cell] -= way_out[n] > 0.0 ? 0.0 : total[n] / members[n];
+    } while (++cell < turns(count));
 }
 #endif
 
@@ -91,21 +85,29 @@ void kernel(ivec3 pack) {
 #if SOLIDS
     balance_rooms();
 #endif
+    const int half_row = (cells.x + 1) / 2;
     for (int half_sweep = 0; half_sweep < 2 * sweeps; ++half_sweep) {
-        for (int row = 0; row < rows; ++row) {
-            int y_down = beside(row, 1, -1), y_up = beside(row, 1, 1), z_down = beside(row, 2, -1), z_up = beside(row, 2, 1);
-            vec4 before, after;
-            along_row(p[row], before, after);
-            vec4 around = wx[row] * before + high_x(row) * after + wy[row] * p[y_down] + wy[y_up] * p[y_up]
-                + wz[row] * p[z_down] + wz[z_up] * p[z_up];
-            bvec4 fluid = greaterThan(sum[row], vec4(0.0));
-            solved[row] = mix(p[row], mix(vec4(0.0), (around - right[row]) / mix(vec4(1.0), sum[row], fluid), fluid), omega);
-        }
-        for (int row = 0; row < rows; ++row) {
-            bool even = ((row % cells.y + row / cells.y + half_sweep) & 1) == 0;
-            vec4 own = p[row], other = solved[row];
-            p[row] = even ? vec4(other.x, own.y, other.z, own.w) : vec4(own.x, other.y, own.z, other.w);
+        float solved[TWO_COLOURS ? 1 : count];
+        int n = 0;
+        do {  // cells of one colour
+            int row = n / half_row, x = 2 * (n % half_row) + (row % cells.y + row / cells.y + half_sweep & 1), cell = row * cells.x + x;
+            if (x < cells.x) {
+                ivec3 at = place(cell), low = before(cell, at), high = after(cell, at);
+                float around = dot(low_weights(cell), vec3(p[low.x], p[low.y], p[low.z]));
+                around += dot(high_weights(high), vec3(p[high.x], p[high.y], p[high.z]));
+                float found = mix(p[cell], sum[cell] > 0.0 ? (around - right[cell]) / sum[cell] : 0.0, omega);
+                if (TWO_COLOURS) p[cell] = found;
+                else solved[cell] = found;
+            }
+        } while (++n < turns(half_row * rows));
+        if (!TWO_COLOURS) {
+            n = 0;
+            do {
+                ivec3 at = place(n);
+                if ((at.x + at.y + at.z + half_sweep & 1) == 0) p[n] = solved[n];
+            } while (++n < turns(count));
         }
     }
-    pressure_out = p[pack.z * cells.y + pack.y];
+    int first = (pack.z * cells.y + pack.y) * cells.x;
+    for (int lane = 0; lane < 4; ++lane) pressure_out[lane] = lane < cells.x ? p[first + min(lane, last.x)] : 0.0;
 }
