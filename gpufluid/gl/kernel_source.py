@@ -16,14 +16,16 @@ from gpufluid.gl.device import GROUP, Device
 from gpufluid.gl.source import Source
 
 # llvmpipe compiles a shader for the inside and for the edges of what is drawn: `Source.compiled_once`.
-# Once is enough for LONG ones, which compute much; others run up to a quarter longer by it. Of FEW texels all
-# are compiled once, by a `discard`: llvmpipe then writes out fewer loops, which run up to twice as long.
-FEW = 4096
+# Once is enough for LONG ones, which compute much; others run up to a quarter longer by it. LONG_OF_SOME do
+# by a tenth of more texels than SOME. Of FEW all are compiled once, by a `discard`: llvmpipe then writes out
+# fewer loops, which run up to twice as long.
+FEW, SOME = 4096, 65536
 LONG = {
     *("advect_velocity", "predict_velocity", "correct_velocity", "compensate_velocity", "finish_velocity"),
     *("advect_scalars", "correct_scalars", "compensate_scalars", "finish_scalars", "max_speed", "most_asked"),
-    *("join_cells", "coarse_weights"),
+    *("open_neighbours", "join_cells", "coarse_weights"),
 }
+LONG_OF_SOME = {"prolong_half", "restrict_half"}
 # Passes of coarse grids, of all of which one program serves each: sizes come to it as numbers.
 SIZED = {"join_cells", "coarse_weights", "first_sweep", "red_black", "restrict", "prolong"}
 # Of these grids of more than FEW texels have a program of their own, which takes two thirds of the time.
@@ -369,8 +371,10 @@ class KernelSource:
 
     def _end_fragment(self, outputs: list[str]) -> None:
         shared = self._sized and self.kernel.name not in PARTED
-        few = shared or self._size[0] * self._size[1] <= FEW
-        self.twice = few or not (self.local or self.kernel.name in LONG)
+        texels, name = self._size[0] * self._size[1], self.kernel.name
+        few = shared or texels <= FEW
+        long = name in LONG or (name in LONG_OF_SOME and texels <= SOME)
+        self.twice = few or not (self.local or long)
         never = "    if (texel.x < 0) discard;\n" if few and self.device.software else ""
         for n in range(len(outputs)):
             self.shader.add(f"layout(location = {n}) out vec4 color_{n};", "<main>")
