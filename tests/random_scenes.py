@@ -46,11 +46,11 @@ class Scene(NamedTuple):
         lines = [f"fluid = {self.fluid[:-1]}, backend={backend!r})", *self.things]
         for changes, dt in self.steps[:steps]:
             lines += [*changes, f"fluid.step({dt})"]
-        return "\n".join(["import gpufluid as gf", "from random_scenes import Own, noise", *lines])
+        return "\n".join(["import gpufluid as gf", "from random_scenes import Own, grains, noise", *lines])
 
     def begin(self, backend: str) -> gf.Fluid:
         """Return the fluid on `backend` as it is before the first step."""
-        fluid = eval(f"{self.fluid[:-1]}, backend={backend!r})", {"gf": gf, "Own": Own})
+        fluid = eval(f"{self.fluid[:-1]}, backend={backend!r})", NAMES)
         run(self.things, fluid)
         return fluid
 
@@ -58,7 +58,7 @@ class Scene(NamedTuple):
 def run(lines: tuple[str, ...], fluid: gf.Fluid) -> None:
     """Do what a program says to its fluid."""
     for line in lines:
-        exec(line, {"gf": gf, "noise": noise, "Own": Own, "fluid": fluid})
+        exec(line, NAMES | {"fluid": fluid})
 
 
 class Own:
@@ -72,6 +72,12 @@ class Own:
         self.fails -= 1
         if self.fails == 0:
             raise RuntimeError("it failed")
+
+
+def grains(seed: int, shape: tuple[int, ...]) -> Any:
+    """Return an array from 0 to 1, three in four of it 0."""
+    rng = np.random.default_rng(seed)
+    return rng.random(shape) * (rng.random(shape) < 0.25)
 
 
 def noise(field: Any, seed: int, size: float, mirror: int | None = None) -> None:
@@ -90,8 +96,12 @@ def noise(field: Any, seed: int, size: float, mirror: int | None = None) -> None
     (field.write_at_centers if vectors else field.write)(values)
 
 
+NAMES: dict[str, Any] = {"gf": gf, "noise": noise, "grains": grains, "Own": Own}  # what programs know
+
+
 class Drawing:
-    """What a seed draws. sort: "any"; or scenes for one property: "mirror", "closed", "accurate", "failing".
+    """What a seed draws. sort: "any"; "wide", with what backends do each in their way; or scenes for one
+    property: "mirror", "closed", "accurate", "failing".
 
     mirror: the axis across which the scene is drawn as a mirror shows it.
     """
@@ -103,7 +113,8 @@ class Drawing:
         self.cells = self.one(*(EVEN if self.coarse else GRIDS))
         self.axes = 2 if self.cells[2] == 1 else 3
         self.solids = 0
-        self.sources = 0
+        self.wide = sort in ("wide", "failing")
+        self.inflows: list[str] = []
 
     def one(self, *of: Any) -> Any:
         return of[int(self.rng.integers(len(of)))]
@@ -136,13 +147,14 @@ class Drawing:
 
     # -- parts -------------------------------------------------------------------------------------------
 
-    def side(self, axis: int) -> str:
+    def side(self, axis: int, end: int) -> str:
         kinds = {"closed": ["wall"], "accurate": ["wall", "open"]}.get(self.sort, ["wall", "open", "inflow"])
         kind = self.one(*kinds)
         if kind == "open":
             return "gf.Open()"
         if kind == "inflow":
             heat = self.one(", density=0.5", ", temperature=1.0", "")
+            self.inflows.append(("left", "right", "bottom", "top", "back", "front")[2 * axis + end])
             return f"gf.Inflow({self.vector()}{heat})"
         warm = self.one("", "", ", temperature=0.5")
         # two walls that move and meet: the higher axis goes last, see test_properties
@@ -153,9 +165,9 @@ class Drawing:
         """The sides, and the axes along which the box is periodic."""
         sides, round_ = [], [self.chance(0.6 if n == 1 else 0.3) for n in self.cells]
         for axis in range(3):
-            pair = ["gf.Periodic()"] * 2 if round_[axis] else [self.side(axis), self.side(axis)]
+            pair = ["gf.Periodic()"] * 2 if round_[axis] else [self.side(axis, end) for end in (0, 1)]
             sides += pair[::-1] if axis == self.mirror else pair
-        changing = self.sort == "any" and self.chance(0.2)
+        changing = (self.sort == "any" or self.wide) and self.chance(0.2)
         return f"gf.Boundaries({', '.join(sides)}{', changing=True' if changing else ''})", round_
 
     def pressure(self) -> str:
@@ -209,6 +221,14 @@ class Drawing:
         words += [f"up={up}"] * (up != "(0.0, 1.0, 0.0)")
         if burns and self.sort not in ("closed", "accurate"):
             words.append("combustion=gf.Combustion(radiation=0.1, expansion_per_burn=2.0)")
+        if self.wide:
+            own = [
+                ("precision", "half"),
+                ("sampler", "hardware"),
+                ("velocity_advection", "bfecc"),
+                ("warm_start", False),
+            ]
+            words += [f"{name}={value!r}" for name, value in own if self.chance(0.2)]
         return f"gf.Settings({', '.join(words)})"
 
     def shape(self) -> str:
@@ -236,11 +256,24 @@ class Drawing:
             (0.2 * (self.sort != "mirror"), lambda: f"noise=0.8, seed={int(self.rng.integers(9))}"),
             (0.3, lambda: f"motion={self.vector()}"),
         )
-        self.sources += 1
+        if self.wide and self.chance(0.3):
+            return f"fluid.emitters.add(gf.Emitter({self.sheet()}{words}))"
         return f"fluid.emitters.add(gf.Emitter({self.shape()}, position={self.place()}{words}))"
 
+    def sheet(self) -> str:
+        """A shape that only sources have."""
+        seed, mesh = int(self.rng.integers(1000)), f"gf.Mesh.torus({self.near(0.2, 0.4)}, 0.125)"
+        return self.one(
+            f"gf.Line([{self.place()}, {self.place()}], 0.1)",
+            f"gf.Bezier([{', '.join(self.place() for _ in range(4))}], 0.1)",
+            f"gf.Surface({mesh}), position={self.place()}",
+            f"gf.Plane((0, 0, 0), (0.3, 1.0, {self.near(-1, 1)})), position={self.place()}",
+            f"gf.Image(grains({seed}, (5, 4)), size=(0.5, 0.5)), position={self.place()}",
+            f"gf.Array(grains({seed}, {self.cells[::-1]}))",
+        )
+
     def obstacle(self) -> str:
-        moves = self.sort in ("any", "mirror", "failing")
+        moves = self.sort in ("any", "mirror") or self.wide
         words = self.words(
             (0.3, lambda: "slip='free'"),
             (0.3, lambda: "temperature=1.5"),
@@ -274,7 +307,7 @@ class Drawing:
         size = self.one(1.5, 1.5, 8.0) if name == "velocity" else 1.5
         return f"noise(fluid.{name}, {int(self.rng.integers(1000))}, {size}{mirror})"
 
-    def changes(self, round_: list[bool], sides: str) -> tuple[str, ...]:
+    def changes(self, round_: list[bool]) -> tuple[str, ...]:
         lines, still = [], self.sort in ("closed", "accurate")
         for _ in range(self.one(0, 1, 1, 2)):
             which = int(self.rng.integers(max(self.solids, 1)))
@@ -295,9 +328,27 @@ class Drawing:
                 )
             elif kind == "write" and self.sort != "closed":
                 lines.append(self.written(self.one("velocity", "density", "temperature", "fuel", "color")))
+            elif kind == "settings" and self.wide:
+                lines.append(self.wide_change(which))
             elif kind == "settings":
                 lines.append(f"fluid.settings = fluid.settings.but(viscosity={self.one(0.0, 0.02)})")
         return tuple(lines)
+
+    def wide_change(self, which: int) -> str:
+        new = f"fluid.settings = {self.settings()}.but(precision=fluid.settings.precision)"
+        solid = f"fluid.obstacles[{which}]"
+        moved = [
+            f"{solid}.rotation = (0.0, {self.near(-1, 1)}, 0.0, 1.0)",
+            f"{solid}.scale = {self.one(0.7, (1.2, 0.6, 0.9))}",
+            f"{solid}.shape = {self.shape()}",
+            f"{solid}.velocity = {self.vector()}",
+        ]
+        blows = [
+            f"fluid.boundaries = fluid.boundaries.but({side}=gf.Inflow({self.vector()}))"
+            for side in self.inflows
+        ]
+        others = ["fluid.reset()", "fluid.project()", "fluid.forces.add(gf.Wind((1.0, 0.5, 0.0)))"]
+        return self.one(new, new, *others, *blows, *(moved if self.solids else []))
 
     def scene(self) -> Scene:
         """Return the program that the seed draws."""
@@ -310,7 +361,6 @@ class Drawing:
         fields = ["velocity", "density", "temperature", "fuel", "color"]
         things += [self.written(name) for name in fields if self.chance(0.6)]
         steps = [
-            Step(self.changes(round_, sides), self.one(0.03125, 0.0625, 0.125))
-            for _ in range(self.one(2, 3, 4))
+            Step(self.changes(round_), self.one(0.03125, 0.0625, 0.125)) for _ in range(self.one(2, 3, 4))
         ]
         return Scene(fluid, tuple(things), tuple(steps))

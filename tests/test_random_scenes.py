@@ -96,7 +96,7 @@ def test_backends_agree(seed: int) -> None:
 @seeds(0, 1, 2)
 def test_saved_and_restored_it_goes_on(seed: int, tmp_path: Path) -> None:
     """Loaded, and restored into a fluid with another past: the same bits from there on."""
-    scene, backend = Drawing(seed).scene(), ("numpy", *STAGES)[seed % 3]
+    scene, backend = Drawing(seed, "wide").scene(), ("numpy", *STAGES)[seed % 3]
     at = seed % len(scene.steps)
     with told(scene, seed, backend) as count, scene.begin(backend) as fluid, scene.begin(backend) as other:
         for changes, dt in scene.steps[:at]:
@@ -116,7 +116,7 @@ def test_saved_and_restored_it_goes_on(seed: int, tmp_path: Path) -> None:
 
 @seeds(3, 4, 5)
 def test_slices_are_a_step(seed: int) -> None:
-    scene, backend = Drawing(seed).scene(), ("numpy", *STAGES)[seed % 3]
+    scene, backend = Drawing(seed, "wide").scene(), ("numpy", *STAGES)[seed % 3]
     with told(scene, seed, backend) as count, scene.begin(backend) as whole, scene.begin(backend) as sliced:
         for changes, dt in scene.steps:
             count[0] += 1
