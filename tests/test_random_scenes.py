@@ -20,7 +20,7 @@ from gpufluid.engine.fluid import FIELDS
 pytestmark = pytest.mark.usefixtures("one_context")
 
 FIRST = int(os.environ.get("FUZZ_SEED") or 1000)  # make gives the time, unless it is told
-MANY = int(os.environ.get("FUZZ_SCENES") or 40)
+MANY = int(os.environ.get("FUZZ_SCENES") or 25)
 STAGES = ("fragment", "compute")
 COMPARED = ("velocity", "density", "temperature", "fuel", "color", "vorticity", "solid")
 

@@ -450,8 +450,13 @@ class Solids:
         for shift, box in zip(kept.there, each, strict=True):
             to_local = np.linalg.inv(moved(place @ form.place, shift)).astype(np.float64, copy=False)
             reach = form.rounding + tie(self.backend.grid, to_local)
-            kind, core = form.kind, form.core
-            image = Image(winding=winding, shape=kind, to_local=to_local, extent=core, rounding=reach)
+            # metres in that space are few or very many in the world: squares of such are no floats. By a power of two
+            unit = 2.0 ** np.floor(np.log2(np.linalg.norm(to_local[:3, :3], axis=0).min()))
+            to_local[:3] /= unit
+            core = tuple(edge / unit for edge in form.core)
+            image = Image(
+                winding=winding, shape=form.kind, to_local=to_local, extent=core, rounding=reach / unit
+            )
             yield shift, image, box
 
     def _note_changes(self, now: Boxes) -> None:
