@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -450,8 +451,9 @@ class Solids:
         for shift, box in zip(kept.there, each, strict=True):
             to_local = np.linalg.inv(moved(place @ form.place, shift)).astype(np.float64, copy=False)
             reach = form.rounding + tie(self.backend.grid, to_local)
-            # metres in that space are few or very many in the world: squares of such are no floats. By a power of two
-            unit = 2.0 ** np.floor(np.log2(np.linalg.norm(to_local[:3, :3], axis=0).min()))
+            # metres of that space may be next to none in the world, and squares of such no floats
+            least = float(np.linalg.norm(to_local[:3, :3], axis=0).min())
+            unit = 2.0 ** math.floor(math.log2(least))  # which changes no digit
             to_local[:3] /= unit
             core = tuple(edge / unit for edge in form.core)
             image = Image(

@@ -34,8 +34,9 @@ def random_of(lattice: NDArray[np.int64], seed: int) -> Array:
 
 def _patches(place: Array, seed: int) -> Array:
     """Smooth noise in 0 .. 1 with a patch to each unit of `place` [..., 3]."""
-    low = np.floor(place).astype(np.int64)
-    f = place - low
+    f = place - np.floor(place)
+    with np.errstate(invalid="ignore"):  # of patches so small that no integer counts them
+        low = np.floor(place).astype(np.int64)
     f = f * f * (3.0 - 2.0 * f)
     total: Any = 0.0
     for corner in range(8):
