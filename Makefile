@@ -45,7 +45,7 @@ soak: system-test $(VENV)/.test-ready
 	$(PY) -m pytest -m soak -s $(ARGS)
 
 fuzz: system-test $(VENV)/.test-ready
-	FUZZ_SEED=$(or $(SEED),$(shell date +%s)) FUZZ_SCENES=$(SCENES) $(PY) -m pytest -m fuzz $(ARGS)
+	FUZZ_SEED=$(or $(SEED),$(shell date +%s)) FUZZ_SCENES=$(SCENES) $(PY) -m pytest -m fuzz tests/test_random_scenes.py $(ARGS)
 
 lint: system-lint $(VENV)/.test-ready
 	$(PY) -m ruff check
