@@ -3,6 +3,7 @@
 # make validate the long flows against published numbers; writes docs/validation.md (a quarter of an hour)
 # make bench    milliseconds per step and per pass on this machine; writes docs/performance.md (some minutes)
 # make soak     200 lives, 10,000 steps, 100,000 steps of decay, random scenes: nothing grows, slows or breaks
+# make fuzz     random scenes, others each time: what must hold in every one (some minutes); SEED=n SCENES=n tell which
 # make lint     ruff and mypy alone
 # make docs     the pages and the API reference as HTML, in build/docs
 # make clean    removes what builds, tests and the demo made (not .venv)
@@ -22,7 +23,7 @@ PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 .DEFAULT_GOAL := demo
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: demo test validate soak bench lint docs clean system-demo system-test system-lint
+.PHONY: demo test validate soak fuzz bench lint docs clean system-demo system-test system-lint
 
 demo: system-demo $(VENV)/.demo-ready
 	@$(PY) -m gpufluid demo plume --overwrite $(ARGS)
@@ -42,6 +43,9 @@ validate: system-test $(VENV)/.test-ready
 
 soak: system-test $(VENV)/.test-ready
 	$(PY) -m pytest -m soak -s $(ARGS)
+
+fuzz: system-test $(VENV)/.test-ready
+	FUZZ_SEED=$(or $(SEED),$(shell date +%s)) FUZZ_SCENES=$(SCENES) $(PY) -m pytest -m fuzz tests/test_random_scenes.py $(ARGS)
 
 lint: system-lint $(VENV)/.test-ready
 	$(PY) -m ruff check

@@ -117,6 +117,22 @@ def test_hot_gas_radiates_as_the_equation_says(backend: str) -> None:
     assert ends[0].max() - ambient < (3.0 * 0.4 * time) ** (-1 / 3) < start.max() - ambient
 
 
+@pytest.mark.parametrize("backend", EVERYWHERE)
+def test_the_hottest_gas_radiates_down_to_what_time_leaves_it(backend: str) -> None:
+    """((T - ambient)^-3 + 3 r t)^(-1/3), also where the cube of it is no float, and never below ambient."""
+    rules, ambient, time = gf.Combustion(radiation=0.4, burn_per_temperature=0.0), 0.25, 0.5
+    hot = np.array([1e3, 1e6, 3e9, 1e12, 2e13, 1e30, 1e38, 1e-20])
+    with burning(backend, combustion=rules, ambient_temperature=ambient, solve_velocity=False) as fluid:
+        start = fluid.temperature.read()
+        start[0, 0, :4], start[0, 1, :4] = hot[:4], hot[4:]
+        fluid.temperature.write(start)
+        fluid.step(time)
+        end = fluid.temperature.read()[0, :2, :4].ravel().astype(float)
+    expected = (np.maximum(hot - ambient, 1e-9) ** -3.0 + 3.0 * 0.4 * time) ** (-1 / 3)
+    np.testing.assert_allclose(end[:7], ambient + expected[:7], rtol=1e-5)
+    assert end[7] == pytest.approx(1e-20, rel=1e-6)  # colder than the air: it radiates nothing
+
+
 @settings(max_examples=200, deadline=None)
 @given(
     density=st.floats(0, 50),

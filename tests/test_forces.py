@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sharing import COMPUTED, DRAWN, EVERYWHERE, by_turns
+from sharing import CELLS, COMPUTED, DRAWN, EVERYWHERE, by_turns
 
 import gpufluid as gf
 from gpufluid.contract.kernels import WAVES
@@ -455,3 +455,29 @@ def test_only_forces_are_taken() -> None:
         ),
     ):
         fluid.forces.add("wind")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("backend", EVERYWHERE)
+def test_a_center_may_run_on_for_ever_in_a_periodic_box(backend: str) -> None:
+    """Millions of boxes on, where single precision tells no place any more, it acts as in the box."""
+    around, size = gf.Periodic(), np.array([1.0, 1.2, 0.8])
+    sides = gf.Boundaries(around, around, gf.Wall(), gf.Open(), around, around)
+    place = np.array([0.375, 0.5, 0.3125])
+    with gf.Fluid(gf.Grid(CELLS, 0.1), sides, backend=backend) as fluid:
+        for force in (
+            gf.Wind((1.0, 0.5, 0.0), 2.0, center=place, radius=0.2),
+            gf.Vortex(place, (0.0, 1.0, 0.0), 2.0, 0.2),
+            gf.Attractor(place, 2.0, 0.2),
+            gf.Turbulence(2.0, 0.4, 1.0, center=place, radius=0.2),
+        ):
+            fluid.forces.add(force)
+            seen = []
+            for boxes in (0, 1_000_000, -10_000_000):
+                force.center = tuple(place + boxes * size * (1, 0, 1))
+                fluid.reset()
+                fluid.step(0.05)
+                seen.append(fluid.velocity.read())
+            fluid.forces.remove(force)
+            assert np.abs(seen[0]).max() > 0.005
+            for one in seen[1:]:
+                np.testing.assert_allclose(one, seen[0], atol=1e-5 * np.abs(seen[0]).max())

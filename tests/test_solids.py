@@ -1103,3 +1103,16 @@ def test_paths_go_round_a_periodic_box_one_cell_long(backend: str) -> None:
             found.append(fluid.velocity.read()[:, :, 0])
     np.testing.assert_allclose(found[0], found[1], atol=2e-6)
     np.testing.assert_allclose(found[0], found[2], atol=2e-6)
+
+
+@pytest.mark.parametrize("backend", EVERYWHERE)
+def test_solids_shrink_to_nothing_and_grow_without_end(backend: str) -> None:
+    """Also where the square of a length in their own space is no float."""
+    shapes = (gf.Sphere(radius=0.15), gf.Box(size=(0.3, 0.2, 0.3)), gf.Cylinder(radius=0.1, height=0.3))
+    with gf.Fluid(gf.Grid((8, 9, 6), 0.1), backend=backend) as fluid:
+        solid = fluid.obstacles.add(gf.Obstacle(shapes[0], (0.43, 0.61, 0.31)))
+        for solid.shape in (*shapes, gf.Capsule((0.0, 0.0, 0.0), (0.1, 0.0, 0.0), 0.1)):
+            for scale, share in ((1e-30, 0.0), (1e-38, 0.0), (1e30, 1.0), (1e20, 1.0)):
+                solid.scale = scale
+                fluid.voxelize()
+                assert fluid.solid.read().mean() == share, (solid.shape, scale)

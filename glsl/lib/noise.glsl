@@ -16,7 +16,7 @@ float random(ivec3 lattice, uint seed) {
 // Smooth noise in 0 .. 1 with a patch to each unit of `p`.
 float patches(vec3 p, uint seed) {
     ivec3 i = ivec3(floor(p));
-    vec3 f = p - vec3(i);
+    vec3 f = p - floor(p);  // of patches so small that no integer counts them too
     f = f * f * (3.0 - 2.0 * f);
     vec4 near = vec4(random(i, seed), random(i + ivec3(1, 0, 0), seed),
                      random(i + ivec3(0, 1, 0), seed), random(i + ivec3(1, 1, 0), seed));

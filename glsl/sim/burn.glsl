@@ -10,9 +10,11 @@ void kernel(ivec3 cell) {
     vec4 here = fetch_scalars(cell);
     vec3 change = fetch_flame(cell).x * dt * per_burn;
     here += vec4(change.xy, -min(change.z, max(here.z, 0.0)), 0.0);  // rounding takes no more than there is
-    if (radiation > 0.0 && here.w > 0.5) {
-        float excess = max(here.y - ambient, 0.0);
-        here.y -= excess * (1.0 - pow(1.0 + 3.0 * radiation * dt * excess * excess * excess, -1.0 / 3.0));
+    float excess = here.y - ambient;
+    if (radiation > 0.0 && excess > 0.0 && here.w > 0.5) {
+        float most = max(excess, 1.0), share = excess / most;  // excess^3 of what is very hot is no float
+        float left = 1.0 / (most * most * most) + 3.0 * radiation * dt * share * share * share;
+        here.y = ambient + min(excess, share * pow(max(left, 1e-37), -1.0 / 3.0));
     }
     scalars_out = here;
 }

@@ -100,7 +100,7 @@ def emitter_rows(
     rows[:, 6] = *(emitter.velocity or (0.0, 0.0, 0.0)), emitter.noise
     size = 4.0 * grid.source_cell if emitter.noise_size is None else emitter.noise_size
     seeds = ((int(emitter.seed) * SEED_STRIDE + int(turn) + n) % (MAX_SEED + 1) for n in (0, 1))
-    rows[:, 7] = 1.0 / size, *seeds, 0.0
+    rows[:, 7] = 1.0 / max(size, 1e-30), *seeds, 0.0
     if len(rows) > 1:  # the last brings the largest share of all images, the others nothing
         rows[1:, 4, 0] += MORE
         rows[:-1, 4, 2:] = rows[:-1, 5, :3] = 0.0

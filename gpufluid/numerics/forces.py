@@ -15,6 +15,7 @@ from gpufluid.common.vectors import Floats
 from gpufluid.contract.arguments import Faces
 from gpufluid.contract.backend import Backend, FieldStore, release
 from gpufluid.contract.kernels import WAVES, Variant
+from gpufluid.description.boundaries import Boundaries
 from gpufluid.description.grid import Grid
 from gpufluid.description.settings import Settings
 from gpufluid.description.user_forces import (
@@ -38,9 +39,16 @@ def _padded(force: ForceField, grid: Grid) -> NDArray[np.float64]:
     return np.pad(grid.averaged(force.array), [(0, 0)] * 3 + [(0, 1)])
 
 
-def _from_corner(centers: Floats, grid: Grid) -> Floats:
-    """Centers of forces [..., 3] in metres from the low corner of the box, FARTHEST at most."""
-    return np.clip(centers - grid.origin, -FARTHEST, FARTHEST)
+def _from_corner(centers: Floats, grid: Grid, sides: Boundaries, repeats: Floats | float = 1.0) -> Floats:
+    """Centers of forces [..., 3] in metres from the low corner of the box, FARTHEST at most.
+
+    repeats: 1 for the axes along which their images act too: there it is the image in a periodic box, as
+    single precision keeps few digits of a place that runs on for ever.
+    """
+    there = centers - grid.origin
+    boxes = [edge if sides.periodic(axis) else np.inf for axis, edge in enumerate(grid.size)]
+    off = np.floor(there / boxes) * [0.0 if edge == np.inf else edge for edge in boxes]
+    return np.clip(there - off * repeats, -FARTHEST, FARTHEST)
 
 
 class Forces:
@@ -156,7 +164,7 @@ class Forces:
             some = simple[first : first + sized.pushes]
             rows = np.zeros((sized.pushes, 3, 4))
             rows[: len(some)] = [force.row(dt) for force in some]
-            rows[..., 0, :3] = _from_corner(rows[..., 0, :3], grid)
+            rows[..., 0, :3] = _from_corner(rows[..., 0, :3], grid, variant.boundaries, rows[..., 2, 1:])
             table = rows.reshape(-1, 4).astype(np.float32)
             run("push", sized)(velocity=velocity, pushes=table, push_count=len(some), **faces)
         for force in active:
@@ -184,7 +192,7 @@ class Forces:
         grid, run = self.backend.grid, self.backend.kernel
         waves, pushes = wave_rows(force, grid, variant.boundaries, dt, time)
         *center, narrow = middle_of(force)
-        middle = (*_from_corner(np.array(center), grid), narrow)
+        middle = (*_from_corner(np.array(center), grid, variant.boundaries), narrow)
         for first in range(0, WAVES, variant.waves):
             part = slice(first, first + variant.waves)
             some, their = waves[part], pushes[part].reshape(-1, 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -450,8 +451,14 @@ class Solids:
         for shift, box in zip(kept.there, each, strict=True):
             to_local = np.linalg.inv(moved(place @ form.place, shift)).astype(np.float64, copy=False)
             reach = form.rounding + tie(self.backend.grid, to_local)
-            kind, core = form.kind, form.core
-            image = Image(winding=winding, shape=kind, to_local=to_local, extent=core, rounding=reach)
+            # metres of that space may be next to none in the world, and squares of such no floats
+            least = float(np.linalg.norm(to_local[:3, :3], axis=0).min())
+            unit = 2.0 ** math.floor(math.log2(least))  # which changes no digit
+            to_local[:3] /= unit
+            core = tuple(edge / unit for edge in form.core)
+            image = Image(
+                winding=winding, shape=form.kind, to_local=to_local, extent=core, rounding=reach / unit
+            )
             yield shift, image, box
 
     def _note_changes(self, now: Boxes) -> None:

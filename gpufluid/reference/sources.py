@@ -34,8 +34,9 @@ def random_of(lattice: NDArray[np.int64], seed: int) -> Array:
 
 def _patches(place: Array, seed: int) -> Array:
     """Smooth noise in 0 .. 1 with a patch to each unit of `place` [..., 3]."""
-    low = np.floor(place).astype(np.int64)
-    f = place - low
+    f = place - np.floor(place)
+    with np.errstate(invalid="ignore"):  # of patches so small that no integer counts them
+        low = np.floor(place).astype(np.int64)
     f = f * f * (3.0 - 2.0 * f)
     total: Any = 0.0
     for corner in range(8):
@@ -238,6 +239,8 @@ def burn(
     out[..., 1] += per_burn[1] * burnt
     out[..., 2] -= np.minimum(per_burn[2] * burnt, np.maximum(out[..., 2], 0.0))
     if radiation > 0.0:
-        excess = np.where(out[..., 3] > 0.5, np.maximum(out[..., 1] - ambient, 0.0), 0.0)
-        out[..., 1] -= excess * (1.0 - np.cbrt(1.0 / (1.0 + 3.0 * radiation * dt * excess**3)))
+        excess = out[..., 1] - ambient
+        hot = (out[..., 3] > 0.5) & (excess > 0.0)
+        left = ambient + excess / np.cbrt(1.0 + 3.0 * radiation * dt * np.maximum(excess, 0.0) ** 3)
+        out[..., 1] = np.where(hot, left, out[..., 1])
     return out
