@@ -214,8 +214,12 @@ class OpaqueScene:
         if plate:
             values |= self._plate_values(frame)
         whole = (0, 0, *size)
-        if shadow:
+        if shadow and not scene.lights:
             regions = {Ground.DIM: [dim]}
+        elif shadow:  # that of a lamp may fall anywhere on the floor
+            ground = floor_part(scene.floor, grid, view, size)
+            dim = _common(ground, dim)
+            regions = {Ground.DIM: [dim], Ground.CLEAR: _around(dim, ground)}
         elif scene.floor is None:
             regions = {Ground.NONE: [whole]}
         else:  # all programs are made with the first picture, wherever the light falls in it
