@@ -176,8 +176,8 @@ class OpaqueScene:
         ctx.depth_func = "<=" if depthless else "1"  # the first thing drawn: only its own depth is wanted
         self._draw_studio(frame, *boxes[0], parts, self._shadows.thrown, depthless=depthless)
         if frame.scene.floor is not None:
-            # what the further boxes take of the light on the floor
-            blend(ctx, moderngl.ZERO, moderngl.ONE_MINUS_SRC_ALPHA, switches=more)
+            # what the further boxes take of the light on the floor: black over it, on nothing too
+            blend(ctx, moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA, switches=more)
             for fluid, volume in boxes[1:]:
                 self._draw_studio(frame, fluid, volume, parts, shadow=True, depthless=depthless)
 
