@@ -143,6 +143,22 @@ def test_solids_of_another_box_stand_in_the_light_of_a_lamp(ctx: moderngl.Contex
     beside.release()
 
 
+def test_smoke_of_a_further_box_stands_in_the_light_of_a_lamp(ctx: moderngl.Context, fluid: gf.Fluid) -> None:
+    """Its shadow on the floor goes as far as it would if the box were the first one of the scene."""
+    lamps = (gf.PointLight((1.2, 0.9, 0.0), color=(4.0, 4.0, 4.0)),)
+    within = np.abs(GRID.centers() - (0.0, 0.35, 0.0)).max(axis=-1) < 0.3
+    with gf.Fluid(GRID, backend="fragment", ctx=ctx) as empty:
+        bare = drawn(ctx, empty, lights=lamps)
+        fluid.density.write(6.0 * within)
+        alone = drawn(ctx, fluid, lights=lamps)
+        further = drawn(ctx, empty, lights=lamps, others=[fluid])
+    lost = np.where(bare > 0.01 * bare.max(), 1.0 - alone / np.maximum(bare, 1e-6), 0.0)
+    shadow = lost > 0.5
+    assert shadow.mean() > 0.03
+    # where the floor fades into the backdrop, the shadow of a further box fades with it once more
+    np.testing.assert_allclose(further[shadow], alone[shadow], atol=0.03 * bare.max())
+
+
 @pytest.mark.parametrize("by", ["sun", "second sun"])
 @pytest.mark.filterwarnings("ignore::gpufluid.MeshWarning")
 def test_what_is_flat_may_lie_straight_across_the_light(

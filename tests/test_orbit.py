@@ -81,3 +81,15 @@ def test_wheel_goes_nearer_and_back() -> None:
     assert camera.distance < 2.0
     orbit.zoom(camera, -1.0)
     assert camera.distance == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(("distance", "in_first"), [(80.0, False), (0.02, True)])
+def test_the_wheel_goes_its_own_way_where_there_is_little_room(distance: float, in_first: bool) -> None:
+    """From where somebody has put the camera, near what it clips."""
+    camera = Camera(distance=distance)
+    orbit.zoom(camera, 1.0 if in_first else -1.0)
+    assert camera.distance == distance
+    orbit.zoom(camera, -1.0 if in_first else 1.0)
+    assert camera.distance == pytest.approx(
+        distance / orbit.ZOOM_STEP if in_first else distance * orbit.ZOOM_STEP
+    )

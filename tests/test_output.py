@@ -329,6 +329,27 @@ def test_a_description_names_its_plate(tmp_path: Path) -> None:
 # -- several boxes -----------------------------------------------------------------------------------------
 
 
+def test_the_shadow_of_a_further_box_hides_what_that_of_the_first_would(
+    ctx: moderngl.Context, device: Device
+) -> None:
+    """On nothing the floor is what shadows take away, of whichever box; on a backdrop all is opaque."""
+    grid = gf.Grid((16, 16, 16), 1 / 16, (-0.5, 0.0, -0.5))
+    smoking, empty = Puff(device, grid, cloud()), Puff(device, grid, 0.0 * cloud())
+    sun, dense = gf.Light((-1.0, -1.0, 0.2)), gf.Smoke(extinction=30.0)
+
+    def picture(background: Any, *fluids: Any) -> np.ndarray:
+        first, *others = fluids
+        made = pictured(first, others=others, camera=CAMERA, smoke=dense, light=sun, floor=0.0)
+        with frame(ctx, made, background) as renderer:
+            return renderer.read_hdr()
+
+    alone, further = picture("transparent", smoking), picture("transparent", empty, smoking)
+    shadow = (alone[..., 3] > 0.5) & (alone[..., :3].max(-1) < 1e-3)
+    assert shadow.sum() > 100
+    np.testing.assert_allclose(further, alone, atol=2e-3)
+    assert (picture("studio", empty, smoking)[..., 3] == 1.0).all()
+
+
 def test_two_boxes_are_drawn_side_by_side(ctx: moderngl.Context, device: Device) -> None:
     """Each as it is alone; what is in front hides what is behind, whichever comes first."""
     left, right = (gf.Grid((16, 16, 16), 1 / 16, (x, 0.0, -0.5)) for x in (-1.3, 0.3))

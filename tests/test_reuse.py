@@ -33,7 +33,7 @@ class Stage:
 @pytest.fixture
 def stage(ctx: moderngl.Context, rng: np.random.Generator) -> Iterator[Stage]:
     rules = gf.Settings(combustion=gf.Combustion(), pressure=gf.Multigrid(1))
-    sides = gf.Boundaries(left=gf.Open(), right=gf.Open())
+    sides = gf.Boundaries(left=gf.Open(), right=gf.Inflow((-0.1, 0, 0)))
     with gf.Fluid(gf.Grid((12, 12, 12), 0.1), sides, rules, "fragment", ctx) as fluid:
         ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), position=(0.4, 0.5, 0.6)))
         fluid.step(0.01)
@@ -57,6 +57,10 @@ def _albedo(stage: Stage) -> None:
     stage.look["smoke"].albedo = [0.9, 0.3, 0.2]
 
 
+def _turn_fan(stage: Stage) -> None:
+    stage.fluid.boundaries = stage.fluid.boundaries.but(right=gf.Inflow((0.1, 0, 0)))
+
+
 def _same_list_again(stage: Stage) -> None:
     """A caller's own list, changed in place."""
     given = [0.1, 0.9, 0.2]
@@ -75,6 +79,7 @@ CHANGES: list[tuple[str, Callable[[Stage], Any], bool]] = [
     ("albedo again", _same_list_again, True),
     ("extinction", lambda s: setattr(s.look["smoke"], "extinction", 9.0), True),
     ("fade", lambda s: setattr(s.look["smoke"], "fade", 0.3), True),
+    ("a fan that draws in and now lets out", _turn_fan, True),
     ("fire", lambda s: s.look.update(fire=gf.Fire(600.0, 500.0)), True),
     ("hottest", lambda s: setattr(s.look["fire"], "hottest", 1500.0), True),
     ("soft fire", lambda s: setattr(s.look["fire"], "soft", True), True),

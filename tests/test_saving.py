@@ -702,6 +702,23 @@ def test_an_eye_set_in_the_studio_takes_over_from_what_turns_the_camera(tmp_path
     scene.release()
 
 
+@pytest.mark.parametrize("near", ["0.3", "{ keys = [[0, 0.1], [1, 0.2]] }"], ids=["still", "moving"])
+def test_a_camera_that_nobody_placed_keeps_its_clipping(tmp_path: Path, near: str) -> None:
+    """As it was said, not as placing the camera has widened it; in a text that is written anew too."""
+    path = tmp_path / "a.toml"
+    scene = loaded(path, f"[grid]\ncells = [4, 4, 4]\n[camera]\nnear = {near}  # m\nfar = 30.0\n")
+    scene.fit(0.3)
+    assert scene.camera_is_free and saved(scene, path) == ([], [])
+    scene.provenance.told = None
+    text = save_description(scene, tmp_path / "b.toml").read_text()
+    assert f"[camera]\nnear = {near}\nfar = 30.0\n" in text
+    again = gf.Scene.load(tmp_path / "b.toml", backend="numpy")
+    again.fit(0.3)
+    assert again.camera == scene.camera
+    for one in (scene, again):
+        one.release()
+
+
 def test_a_hand_leaves_no_digits_that_nobody_means(tmp_path: Path) -> None:
     path = tmp_path / "a.toml"
     scene, history = loaded(path), History()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import random
 import sys
 import textwrap
@@ -1421,6 +1422,22 @@ def test_mistakes_in_a_story_are_told_with_their_line(tmp_path: Path, statement:
     scene.release()
 
 
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (b">\xe5", "'utf-8' codec can't decode byte 0xe5"),
+        (b"a = " + b"1+" * 100_000 + b"1\n", "maximum recursion depth exceeded|is nested too deeply"),
+        (b"a = " + b"-" * 100_000 + b"1\n", "maximum recursion depth exceeded|is nested too deeply|line 1: "),
+    ],
+    ids=["no text", "long", "deep"],
+)
+def test_what_cannot_be_compiled_is_told(tmp_path: Path, source: bytes, words: str) -> None:
+    """As a file that is only half written: a window that watches it plays on."""
+    (tmp_path / "told.py").write_bytes(source)
+    with pytest.raises(gf.SceneError, match=rf"told\.py: ({words})"):
+        gf.Scene.load(tmp_path / "told.py")
+
+
 def test_a_script_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*given: Any) -> bytes:
         raise PermissionError(13, "Permission denied")
@@ -1476,6 +1493,24 @@ def test_errors_of_programs_stay_what_they_are() -> None:
     with pytest.raises(ZeroDivisionError):
         scene.advance()
     scene.release()
+
+
+def test_a_script_saved_again_in_the_same_second_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As long as before, too: Python takes what it has compiled of it then. None is left beside it."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    file = tmp_path / "a.py"
+    for title in ("one", "two"):
+        file.write_text(
+            "import gpufluid as gf\ndef scene(backend='numpy'):\n"
+            f"    return gf.Scene(gf.Fluid(gf.Grid((4, 4, 4)), backend=backend), title='{title}')\n"
+        )
+        os.utime(file, (1e9, 1e9))
+        scene = gf.Scene.load(file, backend="numpy")
+        assert scene.title == title
+        scene.release()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.py"]
 
 
 def test_a_script_and_the_module_beside_it(tmp_path: Path) -> None:

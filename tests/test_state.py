@@ -494,6 +494,22 @@ def test_a_host_that_released_its_framebuffer(host: Host) -> None:
     assert not isinstance(host.ctx.fbo.mglo, moderngl.InvalidObject)
 
 
+def test_a_host_that_makes_a_framebuffer_for_each_size(host: Host) -> None:
+    """After it has released one that was in use, it has errors of moderngl's once, and none by the engine."""
+    host.be_plain()
+    with burning(host.ctx) as fluid:
+        gone = host.ctx.simple_framebuffer((8, 8))
+        gone.use()
+        gone.release()
+        for number in range(3):
+            target = host.ctx.simple_framebuffer((8 + number, 8))
+            assert host("glGetError") == (0x0502 if number == 0 else 0)  # moderngl binds the one that is gone
+            take(host.ctx)
+            draw(host.ctx, fluid, "view-slices", target)
+            assert host("glGetError") == 0
+            target.release()
+
+
 def test_a_host_may_do_without(host: Host) -> None:
     """Without the guard the state is what the last pass left."""
     host.be_plain()

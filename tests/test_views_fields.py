@@ -553,6 +553,23 @@ def test_a_histogram_of_one_value(ctx: moderngl.Context) -> None:
         made.release()
 
 
+@pytest.mark.parametrize("value", [1e20, -1e20, 1e8])
+def test_one_value_however_large(ctx: moderngl.Context, value: float) -> None:
+    """As of a flow that has blown up: single precision tells the ends of its axis, and its colours, apart."""
+    with gf.Fluid(gf.Grid((8, 8, 1), 0.1), backend="fragment", ctx=ctx) as fluid:
+        fluid.density.write(np.full((1, 8, 8), value))
+        target = ctx.simple_framebuffer((240, 160))
+        histogram = gf.HistogramView(ctx, "density", bins=5)
+        views = histogram, gf.FlatTextureView(ctx, "density"), gf.SlicePlane(ctx, "density")
+        for view in views:
+            view.render(fluid, *((CAMERA,) if view is views[2] else ()), target)
+            low, high = (np.float32(end) for end in view.last_range)
+            assert low < high and low <= np.float32(value) <= high
+            view.release()
+        assert histogram.counts.tolist() == [0, 0, 64, 0, 0]
+        target.release()
+
+
 # -- scales --------------------------------------------------------------------------------------------------
 
 

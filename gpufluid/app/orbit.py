@@ -34,6 +34,8 @@ def pan(camera: Camera, dx: float, dy: float, height: float, opened: float = 1.0
 
 def zoom(camera: Camera, notches: float) -> None:
     """Move `camera` to its target for positive `notches`, away for negative ones; never through it."""
-    distance = camera.distance * ZOOM_STEP**notches
-    # The target stays between the clipping planes with room on both sides.
-    camera.distance = min(max(distance, 4.0 * camera.near), 0.5 * camera.far)
+    before = camera.distance
+    # The target stays between the clipping planes with room on both sides; where somebody has put the camera
+    # with less, it does not leap there, which may be the other way.
+    least, most = min(4.0 * camera.near, before), max(0.5 * camera.far, before)
+    camera.distance = min(max(before * ZOOM_STEP**notches, least), most)

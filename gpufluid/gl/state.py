@@ -417,8 +417,9 @@ class StateGuard:
                 self._state = self._state or _Kept(ctx, self._gl)
                 self._saved = self._state.ask()
             if ctx.fbo is not None and isinstance(ctx.fbo.mglo, moderngl.InvalidObject):
-                # the host released it, and moderngl would bind it again
-                ctx.fbo = ctx.detect_framebuffer()
+                # the host released it, and moderngl would bind it again. What is bound now may be one the
+                # host has made since, which moderngl left so, and which may be released as well
+                ctx.fbo = ctx.detect_framebuffer(0)
                 ctx.mglo.fbo = ctx.fbo.mglo
             if self._saved is not None and self._state is not None:
                 self._fbo = ctx.fbo, ctx.mglo.fbo

@@ -176,8 +176,8 @@ class OpaqueScene:
         ctx.depth_func = "<=" if depthless else "1"  # the first thing drawn: only its own depth is wanted
         self._draw_studio(frame, *boxes[0], parts, self._shadows.thrown, depthless=depthless)
         if frame.scene.floor is not None:
-            # what the further boxes take of the light on the floor
-            blend(ctx, moderngl.ZERO, moderngl.ONE_MINUS_SRC_ALPHA, switches=more)
+            # what the further boxes take of the light on the floor: black over it, on nothing too
+            blend(ctx, moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA, switches=more)
             for fluid, volume in boxes[1:]:
                 self._draw_studio(frame, fluid, volume, parts, shadow=True, depthless=depthless)
 
@@ -214,8 +214,12 @@ class OpaqueScene:
         if plate:
             values |= self._plate_values(frame)
         whole = (0, 0, *size)
-        if shadow:
+        if shadow and not scene.lights:
             regions = {Ground.DIM: [dim]}
+        elif shadow:  # that of a lamp may fall anywhere on the floor
+            ground = floor_part(scene.floor, grid, view, size)
+            dim = _common(ground, dim)
+            regions = {Ground.DIM: [dim], Ground.CLEAR: _around(dim, ground)}
         elif scene.floor is None:
             regions = {Ground.NONE: [whole]}
         else:  # all programs are made with the first picture, wherever the light falls in it

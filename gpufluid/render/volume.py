@@ -41,7 +41,7 @@ from gpufluid.gl.state import Guest, binding, keeping, lent
 from gpufluid.gl.targets import drawable
 from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import CLIP_Z, View, hosts_view
-from gpufluid.render.fading import fading
+from gpufluid.render.fading import fading, fading_sides
 from gpufluid.render.light.firelight import FIRE, SeenFire
 from gpufluid.render.light.light_volume import ATTENUATIONS
 from gpufluid.render.light.lighting import SAMPLERS, Lighting, asks_for_lamps, give_all_light
@@ -328,6 +328,7 @@ class VolumeRenderer(Guest):
             contents(fluid),
             fluid.scrolled,
             fluid.spare,
+            fading_sides(fluid, look.smoke),  # an inflow that is turned round lets out
             [(type(t), t and list(vars(t).values())) for t in things],
         )
 

@@ -18,7 +18,7 @@ from gpufluid.description.boundaries import SIDES, Wall
 from gpufluid.description.combustion import Combustion
 from gpufluid.description.mesh import Mesh
 from gpufluid.description.sources import Emitter, Image, Surface
-from gpufluid.description.view import Plate
+from gpufluid.description.view import Camera, Plate
 from gpufluid.engine.fluid import Fluid
 from gpufluid.scene.provenance import BoxGrid, Said
 from gpufluid.scene.scene import EYE, Scene, direction_of_view
@@ -198,6 +198,7 @@ def _values(scene: Scene, every: bool, cells_as_read: Container[int]) -> dict[st
     if scene.camera_is_free:  # it is placed again when the file is read
         for name in ("target", "distance", "near", "far"):
             camera.pop(name, None)
+        camera |= writer.clipping()
         for name, seen in zip(("azimuth", "elevation"), direction_of_view(flat), strict=True):
             if camera.get(name) == seen:
                 del camera[name]
@@ -318,6 +319,17 @@ class _Writer:
         out = {name: value for name, value in out.items() if name not in EYE[1:]}
         stays = self._said(camera, "eye") is said and said.made in (None, camera.eye)
         return out | {"eye": self.plain(said.words if stays else camera.eye, "Camera.eye")}
+
+    def clipping(self) -> dict[str, Any]:
+        """The clipping distances of a camera that nobody has placed, as they were before it was placed."""
+        camera, out = self.scene.camera, {}
+        for name, value in zip(("near", "far"), self.scene.clipping_as_given, strict=True):
+            said = self._said(camera, name)
+            if said is not None:
+                out[name] = self.plain(said.words, name)
+            elif self.every or value != getattr(Camera, name):
+                out[name] = value
+        return out
 
     def _said(self, thing: Any, name: str) -> Said | None:
         """What the scene's description says of a field, unless that follows somebody's hand by now."""

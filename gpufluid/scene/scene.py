@@ -105,6 +105,7 @@ class Scene:
     _stood: Mapping[Obstacle, Obstacle] = field(default_factory=dict, init=False, repr=False)
     # how a camera looks that nobody has placed, none: somebody has; and where it has been placed since
     _seen: Sequence[Camera] = field(default=(), init=False, repr=False)
+    _clipping: tuple[float, float] = field(default=(0.0, 0.0), init=False, repr=False)
     _placed: tuple[Any, ...] = field(default=(), init=False, repr=False)
     _aspect: float | None = field(default=None, init=False, repr=False)  # of the picture it was placed for
     # the things whose fields follow a hand, not the file
@@ -249,6 +250,11 @@ class Scene:
         return self._fits and not held
 
     @property
+    def clipping_as_given(self) -> tuple[float, float]:
+        """`near` and `far` of a camera that nobody has placed, as they were before it was placed first."""
+        return self._clipping
+
+    @property
     def camera_is_given(self) -> bool:
         """Whether the scene came with a camera in its place, which is one for the shape of `picture`."""
         return not self._seen
@@ -263,6 +269,8 @@ class Scene:
 
         seen: how it looks in these. aspect: as in `frame_all`, which raises as this does.
         """
+        if not self._seen:
+            self._clipping = seen[0].near, seen[0].far
         self._seen, self._aspect = seen, aspect
         self._frame(seen, aspect)
         self._placed = id(self.camera), self.camera.target, self.camera.distance

@@ -8,8 +8,10 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib.machinery import SourceFileLoader
 from numbers import Integral
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from gpufluid.common.errors import SceneError, near, script_line, told_of
@@ -17,6 +19,22 @@ from gpufluid.scene.scene import Cells, Scene
 
 NAMES = ("scene", "story")  # what the function may be called
 OWN = ("ctx", "cells", "backend")  # its parameters that no change sets
+
+
+class _AsItIs(SourceFileLoader):
+    """Reads a script as it is now.
+
+    Python keeps what it has compiled beside a file, and takes that as long as the file has the same size and
+    was saved in the same second: of one that is saved twice in a second it would play the first.
+    """
+
+    def get_code(self, fullname: str) -> CodeType:
+        """What the file says, compiled anew. Raises SceneError for what is no text, or nested too deeply."""
+        source = self.get_data(self.path)
+        try:
+            return self.source_to_code(source, self.path)
+        except (ValueError, RecursionError, MemoryError, OverflowError) as error:
+            raise SceneError(f"{self.path}: {str(error) or 'is nested too deeply'}") from None
 
 
 def load_script(
@@ -71,7 +89,7 @@ def scene_function(path: Path) -> Callable[..., Any]:
     if not there:
         raise SceneError(f"{path}: {'is a folder' if path.is_dir() else 'there is no such file'}")
     name = f"gpufluid_scene_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=_AsItIs(name, str(path)))
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses and pickles of the script look for it there

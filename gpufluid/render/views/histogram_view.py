@@ -21,7 +21,7 @@ from gpufluid.render.subject import FlowLike
 from gpufluid.render.views.charts import Chart
 from gpufluid.render.views.colormaps import colormap
 from gpufluid.render.views.ink import PALE, PAPER, WHITE, as_color, text_size
-from gpufluid.render.views.quantities import QUANTITIES, number_text, ticks
+from gpufluid.render.views.quantities import BESIDE, QUANTITIES, number_text, ticks
 
 MOST_BINS = 512
 MOST_COUNTED = 1 << 24  # cells of a draw: a single float, to which one is added for each, counts no further
@@ -73,7 +73,8 @@ class HistogramView(Chart):
         if self.range is None:
             low, high = self.extent(fluid, shown)
             if not high > low:  # one value everywhere
-                low, high = low - 0.5, low + 0.5
+                beside = max(0.5, BESIDE * abs(low))
+                low, high = low - beside, low + beside
         else:
             low, high = self.range
         self.last_range = low, high

@@ -40,6 +40,7 @@ QUANTITIES = {
     "flame": Quantity(11, "1/s", "flame"),
 }
 Range = tuple[float, float]
+BESIDE = 2.0**-10  # share of a number by which an axis that shows it alone goes on: single precision tells it
 
 
 def fields_of(fluid: FlowLike) -> dict[str, Field | None]:
@@ -104,7 +105,7 @@ class QuantityOverlay(Overlay):
     def range_of(self, fluid: FlowLike, shown: Field, name: str, given: Pair | None) -> Range:
         """Return the range given, or that of the data: round 0 for what is signed, from 0 for the rest.
 
-        It is never empty: where everything is 0 it ends at 1.
+        It is never empty, nor too short for single precision: where everything is 0 it ends at 1.
         """
         if given is not None:
             low, high = given
@@ -114,7 +115,7 @@ class QuantityOverlay(Overlay):
             most = max(-low, high)
             return (-most, most) if most > 0.0 else (-1.0, 1.0)
         low = min(low, 0.0)
-        return (low, high) if high > low else (low, low + 1.0)
+        return (low, high) if high > low else (low, low + max(1.0, BESIDE * abs(low)))
 
 
 def ticks(low: float, high: float, most: int = 6) -> list[float]:
