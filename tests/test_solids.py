@@ -1116,3 +1116,29 @@ def test_solids_shrink_to_nothing_and_grow_without_end(backend: str) -> None:
                 solid.scale = scale
                 fluid.voxelize()
                 assert fluid.solid.read().mean() == share, (solid.shape, scale)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "fragment"])
+@pytest.mark.parametrize("written", [False, True])
+def test_a_solid_that_goes_before_any_step_leaves_nothing_to_fill(
+    written: bool, backend: str, rng: np.random.Generator
+) -> None:
+    """Who looks at it changes no bit. Where density is written round it there is nothing: air comes in."""
+    rows = rng.random((12, 14, 16))
+    settings = gf.Settings(advection="monotone-cubic", ambient_temperature=0.5, buoyancy=0.0)
+    seen = []
+    for looks in (False, True):
+        with gf.Fluid(gf.Grid((16, 14, 12), 0.1), settings=settings, backend=backend) as fluid:
+            fluid.temperature.write(rows)
+            ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.12), (0.8, 0.7, 0.6)))
+            if looks:
+                assert fluid.solid.read().any()
+            if written:
+                fluid.density.write(rows + 1.0)
+                assert fluid.temperature.read()[6, 7, 8] == 0.0
+            fluid.obstacles.remove(ball)
+            fluid.step(0.1)
+            seen.append([fluid.temperature.read(), fluid.density.read()])
+            inside = seen[-1][0][5:7, 6:8, 7:9]
+            assert written == bool((np.abs(inside - 0.5) < 1e-5).all())
+    np.testing.assert_array_equal(*seen)

@@ -92,8 +92,10 @@ class StoredField(Field):
         return checked_array(values, self.shape, self.name)
 
     def _share_of_fluid(self) -> FloatArray:
-        """1 in fluid, 0 in the solids where the obstacles are now, [nz, ny, nx]."""
-        return 1.0 - first_channel(self._stepper.seen().solids.solid, self.shape[:3])
+        """1 in fluid, 0 in the solids where the obstacles are now, [nz, ny, nx]. These will hold nothing."""
+        solids = self._stepper.seen().solids
+        solids.were_emptied()
+        return 1.0 - first_channel(solids.solid, self.shape[:3])
 
 
 class ScalarField(StoredField):

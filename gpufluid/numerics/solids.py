@@ -40,8 +40,9 @@ class Standing:
     the last step, whoever has looked since. boxes: where the voxels are. closed: the field of the faces they
     close, None where there is no obstacle. to_cover: whether the voxels are new, and what was where they are
     now is still there. covered: whether a share of it still is. uncovered: whether solids may have left cells
-    that hold nothing yet. vacated: whether the last obstacle has gone, and the cells it was in are to be
-    filled.
+    that hold nothing yet. emptied: whether cells of solids may hold nothing, as after a step, but not where
+    solids have only been looked at. vacated: whether the last obstacle has gone, and the cells it was in are
+    to be filled.
     """
 
     before: dict[Obstacle, tuple[Shape, Matrix]] = dataclasses.field(default_factory=dict)
@@ -52,6 +53,7 @@ class Standing:
     to_cover: bool = False
     covered: bool = False
     uncovered: bool = False
+    emptied: bool = False
     vacated: bool = False
 
     @property
@@ -148,6 +150,11 @@ class Solids:
         """Nothing is any more where the voxels are, or `partly` a share of what was."""
         state = self._state
         state.to_cover, state.covered, state.uncovered = False, partly, self.present
+        self.were_emptied()
+
+    def were_emptied(self) -> None:
+        """Cells that voxels are in may hold nothing."""
+        self._state.emptied = self._state.emptied or self.present
 
     def were_carried(self) -> None:
         """What was in the cells that voxels came into, or have left, is where it belongs."""
@@ -160,7 +167,7 @@ class Solids:
 
     def take_vacated(self) -> Cells:
         """Return the `cells` of no obstacle, by which those that the last one has left are filled."""
-        self._state.vacated = False
+        self._state.vacated = self._state.emptied = False
         return {"solid": self._fields["solid"]}
 
     @property
@@ -277,6 +284,7 @@ class Solids:
         self.update(obstacles, None)
         state.stepped = state.voxels
         state.to_cover = self.present  # the next step clears what they cover: they may be moved before
+        state.emptied = self.present
 
     def scroll(self, obstacles: Sequence[Obstacle], before: Grid) -> None:
         """Voxelize what the last step did anew, where it is seen from a box that stood at `before`.
@@ -324,6 +332,7 @@ class Solids:
         self._voxelize(state.stepped)
         self.were_carried()
         state.to_cover = self.present  # it may be clear already: to do it again changes nothing
+        state.emptied = holes or self.present
         state.vacated = holes and not self.present
         if state.vacated:
             self._make_fields()
@@ -521,7 +530,7 @@ class Solids:
         """Let there be no solids."""
         if self.present:
             self._fields["solid"].fill([0.0])
-            self._state.vacated = True
+            self._state.vacated = self._state.emptied
         self._state.closed = None
         self._hand_out()
 
