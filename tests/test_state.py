@@ -495,7 +495,7 @@ def test_a_host_that_released_its_framebuffer(host: Host) -> None:
 
 
 def test_a_host_that_makes_a_framebuffer_for_each_size(host: Host) -> None:
-    """After it has released one that was in use, it has errors of moderngl's once, and none by the engine."""
+    """After it has released one that was in use, moderngl may cause one error, and the engine none."""
     host.be_plain()
     with burning(host.ctx) as fluid:
         gone = host.ctx.simple_framebuffer((8, 8))
@@ -503,7 +503,9 @@ def test_a_host_that_makes_a_framebuffer_for_each_size(host: Host) -> None:
         gone.release()
         for number in range(3):
             target = host.ctx.simple_framebuffer((8 + number, 8))
-            assert host("glGetError") == (0x0502 if number == 0 else 0)  # moderngl binds the one that is gone
+            error = host("glGetError")
+            # moderngl binds the one that is gone, whose name a driver may have given to the new one
+            assert error in ((0, 0x0502) if number == 0 else (0,))
             take(host.ctx)
             draw(host.ctx, fluid, "view-slices", target)
             assert host("glGetError") == 0
