@@ -65,11 +65,17 @@ def test_the_shadow_of_a_ball_is_that_of_a_cone(
     assert (left[shown] < 0.5).sum() == pytest.approx((angle < edge)[shown].sum(), rel=0.03)
 
 
-def test_a_second_sun_throws_the_shadows_of_the_first(fluid: gf.Fluid, ctx: moderngl.Context) -> None:
+@pytest.mark.parametrize("length", [1.0, 1e-200])
+def test_a_second_sun_throws_the_shadows_of_the_first(
+    length: float, fluid: gf.Fluid, ctx: moderngl.Context
+) -> None:
+    """However long its direction is said to be."""
     fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.1, 0.5)), (-0.1, 0.5, 0.0), visible=False))
     fluid.obstacles.add(gf.Obstacle(gf.Mesh.trefoil().fitted(0.5), (0.2, 0.3, -0.2), visible=False))
     by_sun = drawn(ctx, fluid, light=SLANTED)
-    by_lamp = drawn(ctx, fluid, lights=(SLANTED,))
+    x, y, z = SLANTED.direction
+    slanted = gf.Light((length * x, length * y, length * z), color=SLANTED.color, ambient=SLANTED.ambient)
+    by_lamp = drawn(ctx, fluid, lights=(slanted,))
     assert (by_sun < 0.5 * by_sun.max()).sum() > 2000
     np.testing.assert_allclose(by_lamp, by_sun, atol=2e-3 * by_sun.max())
 

@@ -23,6 +23,7 @@ from gpufluid.gl.fences import draw_to
 from gpufluid.gl.source import Source
 from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import cells_of
+from gpufluid.render.light.other_lights import unit
 from gpufluid.render.light.shadow_tiles import PARTS, Tile, from_afar, from_place
 from gpufluid.render.solids.drawn_solids import DrawnSolids, Size, hidden_sides
 from gpufluid.render.solids.solid_meshes import Placed
@@ -76,13 +77,13 @@ class ShadowMap:
     def update(
         self,
         throw: Sequence[Placed],
-        unit: Floats,
+        sun: Floats,
         lamps: Sequence[Light | PointLight],
         boxes: Sequence[Grid],
         seen_by: Floats,
         size: Size,
     ) -> None:
-        """Draw all that may throw a shadow in or beside the `boxes`. unit: the way of the sun, length 1.
+        """Draw all that may throw a shadow in or beside the `boxes`. sun: the way of its light, length 1.
 
         lamps: the lights beside the sun. seen_by, size: the matrix from the world to the clip space of the
         picture, and its size. A ball is as fine here as it is there, lest its triangles lie in the shadow of
@@ -95,7 +96,7 @@ class ShadowMap:
             self._holds = None
             return
         least = PIXELS * pixel_size(self.thrown, seen_by, size)
-        tiles = [from_afar(unit, self.thrown, boxes, self.side, least)]
+        tiles = [from_afar(sun, self.thrown, boxes, self.side, least)]
         spans, without = [], [set[int]()]
         for lamp in lamps:
             bulbs = set[int]()
@@ -105,8 +106,7 @@ class ShadowMap:
                 others = [corners for n, corners in enumerate(self.thrown) if n not in bulbs]
                 own = from_place(place, others, boxes, self.side, least) if others else []
             else:
-                way = np.array(lamp.direction) / np.linalg.norm(lamp.direction)
-                own = [from_afar(way, self.thrown, boxes, self.side, least)]
+                own = [from_afar(unit(lamp.direction), self.thrown, boxes, self.side, least)]
             spans.append((len(tiles), len(tiles) + len(own)))
             tiles += own
             without += [bulbs] * len(own)
