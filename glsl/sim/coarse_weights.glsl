@@ -3,6 +3,7 @@
 // side of the box is 0 unless the box is periodic; a side that is open counts in the sum alone, since there the
 // pressure is 0. So does a face to a finer cell that no coarse one stands for (see join_cells.glsl): none is corrected.
 #include "lib/box.glsl"
+#include "lib/counted_bits.glsl"
 #include "lib/finer.glsl"
 #include "lib/turns.glsl"
 
@@ -94,12 +95,6 @@ ivec2 every_sixth(ivec2 bits) {
     bits &= 0x41041;
     return (bits | bits >> 5 | bits >> 10 | bits >> 15) & 15;
 }
-
-float count_bits(int bits) {
-    bits = (bits & 0x55) + (bits >> 1 & 0x55);
-    bits = (bits & 0x33) + (bits >> 2 & 0x33);
-    return float((bits & 15) + (bits >> 4));
-}
 #endif
 
 // Whether a pack lies at a side of the box that `some` is true for.
@@ -168,8 +163,8 @@ vec4 weights_of(ivec3 cell) {
 #else
         ivec2 open = every_sixth(sides >> side);
         facing &= open.x | open.y << 4;
-        joined = count_bits(facing & met);
-        lost = count_bits(facing & ~met);
+        joined = float(counted_bits(facing & met));
+        lost = float(counted_bits(facing & ~met));
         if (at_side && (high ? open_high[axis] : open_low[axis])) found.w += (joined + lost) / distance_to_side(high, n, stride);
 #endif
         if (end == 0 || at_side) joined = lost = 0.0;

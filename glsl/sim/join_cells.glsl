@@ -1,6 +1,7 @@
 // Which finer cells a coarse cell stands for, bits x + 2 y + 4 z: of those that are joined through open faces the most,
 // of as many the first. Ways round through the finer cells next to it count: only what a wall cuts off is left out, for
 // which it would stand wrongly. Packed, four cells along x.
+#include "lib/counted_bits.glsl"
 #include "lib/finer.glsl"
 #include "lib/turns.glsl"
 
@@ -29,10 +30,10 @@ uvec4 every_fourth(ivec4 bits) { return uvec4((bits & 0x1111) * 0x1248 >> 12 & 1
 const uvec2 OWN = uvec2(0x06600000u, 0x00000660u), NOT_FIRST_X = uvec2(0xeeeeeeeeu), NOT_FIRST_Y = uvec2(0xfff0fff0u);
 
 // Bits x + 2 y + 4 z of its own.
-uint middle(uvec2 bits) {
+int middle(uvec2 bits) {
     uvec2 four = uvec2(bits.x >> 21, bits.y >> 5);
     four = four & 3u | four >> 2 & 12u;
-    return four.x | four.y << 4;
+    return int(four.x | four.y << 4);
 }
 
 // Whether four coarse cells stand for all their finer cells, which then are joined through faces of their own.
@@ -72,7 +73,7 @@ void kernel(ivec3 pack) {
     do {
         uvec2 open_x = uvec2(low[0].x, high[0].x) & NOT_FIRST_X, open_y = uvec2(low[1].x, high[1].x) & NOT_FIRST_Y;
         uvec2 open_z = uvec2(low[2].x, high[2].x), fluid = uvec2(low[3].x, high[3].x), rest = fluid & OWN;
-        uint most = 0u, best = 0u;
+        int most = 0, best = 0;
         while (rest != uvec2(0u)) {
             uvec2 part = rest.x != 0u ? uvec2(rest.x & -rest.x, 0u) : uvec2(0u, rest.y & -rest.y), was;
             do {
@@ -85,11 +86,9 @@ void kernel(ivec3 pack) {
                 part &= fluid;
             } while (part != was);
             rest &= ~part;
-            uint own = middle(part), cells_of = (own & 0x55u) + (own >> 1 & 0x55u);
-            cells_of = (cells_of & 0x33u) + (cells_of >> 2 & 0x33u);
-            cells_of = (cells_of & 0x0fu) + (cells_of >> 4);
-            best = cells_of > most ? own : best;
-            most = max(most, cells_of);
+            int own = middle(part), members = counted_bits(own);
+            best = members > most ? own : best;
+            most = max(most, members);
         }
         joined = vec4(joined.yzw, float(best));
         for (int bit = 0; bit < 4; ++bit) {
