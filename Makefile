@@ -3,7 +3,7 @@
 # make validate the long flows against published numbers; writes docs/validation.md (a quarter of an hour)
 # make bench    milliseconds per step and per pass on this machine; writes docs/performance.md (some minutes)
 # make soak     200 lives, 10,000 steps, 100,000 steps of decay, random scenes: nothing grows, slows or breaks
-# make fuzz     random scenes, others each time: what must hold in every one (some minutes); SEED=n SCENES=n tell which
+# make fuzz     random scenes and pictures, others each time: what must hold in every one (some minutes); SEED=n SCENES=n tell which
 # make lint     ruff and mypy alone
 # make docs     the pages and the API reference as HTML, in build/docs
 # make clean    removes what builds, tests and the demo made (not .venv)
@@ -45,7 +45,7 @@ soak: system-test $(VENV)/.test-ready
 	$(PY) -m pytest -m soak -s $(ARGS)
 
 fuzz: system-test $(VENV)/.test-ready
-	FUZZ_SEED=$(or $(SEED),$(shell date +%s)) FUZZ_SCENES=$(SCENES) $(PY) -m pytest -m fuzz tests/test_random_scenes.py $(ARGS)
+	FUZZ_SEED=$(or $(SEED),$(shell date +%s)) FUZZ_SCENES=$(SCENES) $(PY) -m pytest -m fuzz $(ARGS)
 
 lint: system-lint $(VENV)/.test-ready
 	$(PY) -m ruff check

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from fuzz import Dice
 
 import gpufluid as gf
 
@@ -99,7 +100,7 @@ def noise(field: Any, seed: int, size: float, mirror: int | None = None) -> None
 NAMES: dict[str, Any] = {"gf": gf, "noise": noise, "grains": grains, "Own": Own}  # what programs know
 
 
-class Drawing:
+class Drawing(Dice):
     """What a seed draws. sort: "any"; "wide", with what backends do each in their way; or scenes for one
     property: "mirror", "closed", "accurate", "failing".
 
@@ -107,7 +108,7 @@ class Drawing:
     """
 
     def __init__(self, seed: int, sort: str = "any", mirror: int | None = None) -> None:
-        self.rng = np.random.default_rng(seed)
+        super().__init__(seed)
         self.seed, self.sort, self.mirror = seed, sort, mirror
         self.coarse = self.chance(0.2) and sort != "accurate"  # fine cells have the divergence of the coarse
         self.cells = self.one(*(EVEN if self.coarse else GRIDS))
@@ -115,16 +116,6 @@ class Drawing:
         self.solids = 0
         self.wide = sort in ("wide", "failing")
         self.inflows: list[str] = []
-
-    def one(self, *of: Any) -> Any:
-        return of[int(self.rng.integers(len(of)))]
-
-    def chance(self, share: float) -> bool:
-        return bool(self.rng.random() < share)
-
-    def near(self, *numbers: float) -> float:
-        """A number from the first to the second, in 256ths."""
-        return round(256 * float(self.rng.uniform(*numbers))) / 256
 
     def turned(self, v: list[float], vector: bool = True, axial: bool = False) -> str:
         """A place, a vector, or an axis about which something turns, as the mirror shows it."""

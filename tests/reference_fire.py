@@ -104,10 +104,14 @@ def radiance(heat: Floats, fire: Fire) -> Floats:
 def heat_at(heat: Floats, places: Floats, corners: Floats | None = None) -> Floats:
     """Return `heat` [z, y, x, 3] in `places` [..., 3], cells; the twin of ``heat_at.glsl``.
 
-    corners: the same of the corners of cells, if the fire is soft: the mean of both.
+    corners: the same of the corners of cells, if the fire is soft: the mean of both, but in the outermost
+    cells, where `heat` takes over.
     """
     if corners is not None:
-        return 0.5 * (heat_at(heat, places) + heat_at(corners, places - 0.5))
+        cells = np.array(heat.shape[2::-1])
+        share = np.clip(np.minimum(places, cells - places), 0.0, 1.0).prod(-1, keepdims=True)
+        here, there = heat_at(heat, places), heat_at(corners, np.minimum(places, cells - 1) - 0.5)
+        return 0.5 * (here + (1.0 - share) * here + share * there)
     return np.stack([trilinear(heat[..., n], places) for n in range(3)], axis=-1)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from driver import within
+from fuzz import seeds
 from random_scenes import Drawing, H, Own, Scene, run
 
 import gpufluid as gf
@@ -19,16 +19,8 @@ from gpufluid.engine.fluid import FIELDS
 
 pytestmark = pytest.mark.usefixtures("one_context")
 
-FIRST = int(os.environ.get("FUZZ_SEED") or 1000)  # make gives the time, unless it is told
-MANY = int(os.environ.get("FUZZ_SCENES") or 25)
 STAGES = ("fragment", "compute")
 COMPARED = ("velocity", "density", "temperature", "fuel", "color", "vorticity", "solid")
-
-
-def seeds(*few: int) -> Any:
-    """The seeds of a property: a few for the suite, and those of ``make fuzz``."""
-    drawn = [pytest.param(FIRST + n, marks=pytest.mark.fuzz, id=f"fuzz-{FIRST + n}") for n in range(MANY)]
-    return pytest.mark.parametrize("seed", [*few, *drawn])
 
 
 @contextmanager

@@ -156,6 +156,18 @@ def test_soft_fire_in_smoke_is_that_of_its_twin(
     np.testing.assert_allclose(found[..., :3], seen[True], atol=tolerance)
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+def test_soft_fire_at_a_side_is_the_mirror_image_of_that_at_the_other(
+    device: Device, rng: np.random.Generator, axis: int
+) -> None:
+    hot, light = 3.0 * rng.random((N, N, N)), gf.Light(color=(0, 0, 0), ambient=(0, 0, 0))
+    fire, seen = gf.Fire(600.0, 1000.0, intensity=20.0, glow=0.0, hottest=3600.0, soft=True), []
+    for heat in (hot, np.flip(hot, 2 - axis)):
+        puff = Puff(device, GRID, np.zeros((N, N, N)), temperature=heat)
+        seen.append(drawn(puff, {"slices": N}, light=light, fire=fire)[0][..., :3])
+    np.testing.assert_allclose(np.flip(seen[1], 1 - axis), seen[0], atol=within(1e-3, 1e-2) * seen[0].max())
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("before", [True, False])
 def test_fire_before_a_cliff_of_smoke_keeps_its_light(device: Device, method: str, before: bool) -> None:

@@ -11,7 +11,11 @@ const float DAZZLING = 6e4;  // below the largest half float
 
 vec3 heat_at(vec3 place) {
 #if FIRE_SOFT
-    return 0.5 * (sample_heat(place).xyz + sample_corners(place - 0.5).xyz);
+    // in the outermost cells the heat itself takes over: of the corners on the sides of the box only the high ones are known
+    vec3 aside = mix(min(place, vec3(cells) - place), vec3(1.0), periodic), heat = sample_heat(place).xyz;
+    if (DIMENSIONS == 2) aside.z = 1.0;
+    vec3 share = clamp(aside, 0.0, 1.0), among = mix(min(place, vec3(cells - 1)), place, periodic);
+    return 0.5 * (heat + mix(heat, sample_corners(among - 0.5).xyz, share.x * share.y * share.z));
 #else
     return sample_heat(place).xyz;
 #endif
