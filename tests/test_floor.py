@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from test_shadows import TOP, WHITE, on_floor, share_of_light
 
 import gpufluid as gf
+from gpufluid.render import frame_targets
 from gpufluid.render.frame import FrameRenderer
 
 DOWN = gf.Light(direction=(0.0, -1.0, 0.0), color=(1.0, 1.0, 1.0), ambient=(0.4, 0.4, 0.4))
@@ -134,3 +135,42 @@ def test_the_fire_of_every_box_lights_the_floor(box: Made, drawn: Any) -> None:
     np.testing.assert_allclose(
         drawn(two, other, **rules)[floor], drawn(other, two, **rules)[floor], atol=1e-6
     )
+
+
+@pytest.mark.parametrize("found", [True, False], ids=["lit later", "lit at once"])
+def test_fire_lights_the_solids_of_other_boxes(
+    box: Made, ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch, found: bool
+) -> None:
+    """As it does those of its own box that stand beside that, in cells of any size."""
+    monkeypatch.setattr(frame_targets, "lit_later", lambda device: found)
+    burning, beside = box(-0.6, heat=3.0), gf.Fluid(gf.Grid((8, 8, 8), 1 / 8), backend="fragment", ctx=ctx)
+    rules = {"fire": gf.Fire(glow=5.0), "smoke": gf.Smoke(extinction=1e-3), "floor": None}
+    dark = gf.Light(color=(0.0, 0.0, 0.0), ambient=(0.0, 0.0, 0.0))
+    camera = gf.Camera(target=(0.3, 0.4, 0.0), distance=3.0, elevation=15.0, azimuth=20.0)
+    pictures = []
+    for fluid in (burning, beside):
+        things = [
+            fluid.obstacles.add(
+                gf.Obstacle(gf.Sphere(radius=0.2), (0.5, 0.4, 0.1), color=(0.9, 0.7, 0.5), gloss=0.5)
+            ),
+            fluid.obstacles.add(
+                gf.Obstacle(gf.Box(size=(0.2, 0.8, 0.5)), (0.9, 0.4, 0.0), color=(0.5, 0.6, 0.7))
+            ),
+        ]
+        frame = FrameRenderer(ctx, (200, 200), background=(0.0, 0.0, 0.0))
+        frame.draw(gf.Scene(beside, others=[burning], camera=camera, light=dark, **rules))
+        pictures.append(frame.read_hdr()[..., :3])
+        depth = frame.read_depth()
+        frame.release()
+        for thing in things:
+            fluid.obstacles.remove(thing)
+    beside.release()
+    own, other = pictures
+    solid = np.isfinite(depth)
+    inside = solid & np.all([np.roll(solid, way, axis) for way in (-1, 1) for axis in (0, 1)], axis=0)
+    depth[~solid] = 99.0
+    inside &= np.ptp([np.roll(depth, way, axis) for way in (-1, 0, 1) for axis in (0, 1)], axis=0) < 0.05
+    assert inside.sum() > 1000 and (own[inside].max(axis=1) > 0.01).mean() > 0.2
+    np.testing.assert_allclose(other[inside], own[inside], atol=0.003 * own[inside].max())
+    off = np.abs(other - own).max(axis=2)  # a pixel or two where outlines cross may differ
+    assert (off > 0.1 * own.max()).sum() <= 4

@@ -131,9 +131,10 @@ class FrameTargets:
         return self._travel
 
     def floor_light(self, number: int) -> FloorLight:
-        """The light on a floor about several boxes, see `gather`.
+        """The light on a floor about several boxes, see `gather`; its target has the depths, to be tested.
 
-        number: LEFT, the shares of it that are left, in two textures; FIRES, what fires add, in one.
+        number: LEFT, the shares of it that are left, in two textures; FIRES, what fires add, in one, and
+            later to solids of other boxes.
         """
         if number not in self._floor_light:
             textures = [
@@ -141,7 +142,8 @@ class FrameTargets:
                 for _ in range(2 - number)
             ]
             self.bytes += len(textures) * self.color_bytes
-            made = FloorLight(textures, self.device.ctx.framebuffer(textures))
+            made = FloorLight(textures, self.device.ctx.framebuffer(textures, self.depth))
+            made.target.depth_mask = False
             self._floor_light[number] = made
             self._things[:0] = made.target, *textures
         return self._floor_light[number]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import Enum
+from functools import partial
 from typing import Any, NamedTuple
 
 import moderngl
@@ -13,6 +14,7 @@ import numpy as np
 from gpufluid.common.vectors import Vector
 from gpufluid.description.grid import Grid
 from gpufluid.description.view import Background, Plate
+from gpufluid.gl.drawing import blend
 from gpufluid.gl.fences import clear, copy
 from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import View
@@ -32,7 +34,7 @@ from gpufluid.render.frame_targets import FrameTargets, only
 from gpufluid.render.light.shadow_map import ShadowMap
 from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.solids.drawn_solids import DrawnSolids, Part
-from gpufluid.render.solids.found_solids import FoundSolids, Solids
+from gpufluid.render.solids.found_solids import AddedFire, FoundSolids, Solids
 from gpufluid.render.subject import FluidLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import DEPTH, SURFACES
@@ -116,6 +118,16 @@ class OpaqueScene:
                     scene, *box, "solids", file, shadowed=True, vertex_file=corners, handed=False
                 ) as program:
                     self._solids.draw(placed, program, fluid, view, frame.paint, targets.size)
+            # once more, where each is seen, for the fires of other boxes
+            blend(ctx, moderngl.ONE, moderngl.ONE)
+            ctx.depth_func = "=="
+            switches = moderngl.DEPTH_TEST | moderngl.BLEND
+            for number, lit in self._fires_beside(scene, boxes, shown, file, corners):
+                with lit() as program:
+                    fluid, placed = shown[number]
+                    self._solids.draw(
+                        placed, program, fluid, view, frame.paint, targets.size, switches=switches
+                    )
         ctx.enable_only(moderngl.NOTHING)
         if samples:
             pause()
@@ -165,10 +177,12 @@ class OpaqueScene:
         if some:
             pause()
 
-            def lit(number: int) -> AbstractContextManager[moderngl.Program]:
-                return self._lit(scene, *boxes[number], "solids", "render/found_lit.glsl", shadowed=True)
+            def lit(number: int, added: bool) -> AbstractContextManager[moderngl.Program]:
+                file = "render/found_lit.glsl"
+                return self._lit(scene, *boxes[number], "solids", file, shadowed=True, added=added)
 
-            self._found.light(targets, shown, view, seen, frame.exposure, lit)
+            fires = self._fires_beside(scene, boxes, shown, "render/found_lit.glsl")
+            self._found.light(targets, shown, view, seen, frame.exposure, lit, fires)
         if apart:
             if some:
                 clear(targets.depth_alone)
@@ -277,12 +291,15 @@ class OpaqueScene:
         plate: bool = False,
         depthless: bool = False,
         gathered: bool = False,
+        fire_alone: bool = False,
+        added: bool = False,
         **rules: Any,
     ) -> Iterator[moderngl.Program]:
         """A program of the opaque scene with its light set, while the body runs.
 
         shadowed: solids throw shadows on it. ground: what it shows of the floor. plate: it shows one.
-        depthless: it writes no depth. gathered: its light comes through several boxes.
+        depthless: it writes no depth. gathered: its light comes through several boxes. fire_alone: it adds
+        that of the fire alone. added: with what other fires have added.
         """
         lighting, light = volume.lighting, scene.light
         any_shadows, lamps = self._shadows.any and ground is not Ground.NONE, bool(scene.lights)
@@ -293,11 +310,47 @@ class OpaqueScene:
             "PLATE": int(plate),
             "DEPTHLESS": int(depthless),
             "GATHERED": int(gathered),
+            "FIRE_ALONE": int(fire_alone),
+            "ADDED": int(added),
             "SHADOWED": int(shadowed and not clear and any_shadows),
             "LAMPS_SHADOWED": int(shadowed and lamps and any_shadows),
         }
         with lighting.program(fluid, label, file, solids=False, **rules) as program:
             give(program, {"sun_color": tuple(light.color), "ambient": tuple(light.ambient)})
+            yield program
+
+    def _fires_beside(
+        self, scene: SceneLike, boxes: Boxes, shown: Sequence[Solids], *files: str
+    ) -> list[AddedFire]:
+        """The fires of other boxes that light solids of each, in programs of the shader `files`."""
+        if scene.fire is None:
+            return []
+        return [
+            AddedFire(number, partial(self._fire_lit, scene, boxes, number, fire, *files))
+            for number, (_, placed) in enumerate(shown)
+            for fire in range(len(boxes))
+            if placed and fire != number
+        ]
+
+    @contextmanager
+    def _fire_lit(
+        self,
+        scene: SceneLike,
+        boxes: Boxes,
+        number: int,
+        fire: int,
+        file: str,
+        vertex_file: str | None = None,
+    ) -> Iterator[moderngl.Program]:
+        """A program that adds the light of box `fire` to solids of box `number`, while the body runs."""
+        rules: dict[str, Any] = {} if vertex_file is None else {"vertex_file": vertex_file, "handed": False}
+        here, there = boxes[number][0].grid, boxes[fire][0].grid
+        first = (np.array(here.origin) - there.origin) / there.cell_size
+        label = "fire on solids"
+        with self._lit(
+            scene, *boxes[fire], label, file, shadowed=False, ground=Ground.CLEAR, fire_alone=True, **rules
+        ) as program:
+            give(program, {"among_others": (*first.tolist(), here.cell_size / there.cell_size)})
             yield program
 
     def _drop_plate(self) -> None:
