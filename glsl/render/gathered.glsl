@@ -11,7 +11,6 @@ uniform sampler2D floor_lamps;
 #if FIRE
 uniform sampler2D floor_fire;
 #endif
-uniform vec3 sun_direction;  // the way its light travels, unit length
 uniform float brightest;     // that the picture holds
 
 vec4 gathered(sampler2D from) { return texelFetch(from, ivec2(gl_FragCoord.xy), 0); }

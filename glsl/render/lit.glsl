@@ -3,6 +3,7 @@
 #include "render/spot.glsl"
 #include "render/gloss.glsl"
 #include "lib/turns.glsl"
+#include "render/light_way.glsl" for sun
 #if OTHERS
 #include "render/other_lights.glsl"
 #endif
