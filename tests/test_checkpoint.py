@@ -726,7 +726,7 @@ def one_field_more(header: Any, parts: Any) -> None:
         (other_kind, "nothing of the kind 'Fluid'"),
         (no_kind, r"nothing of the kind 'os\.system'"),
         (no_middle, "middle must be three numbers or nothing"),
-        (odd_middle, "middle must be a finite number"),
+        (odd_middle, "middle must be a number, got .far."),
         (misplaced, "where another thing belongs"),
         (lacks, "lacks or adds forces"),
         (no_number, "time must be a finite number >= 0"),
