@@ -435,6 +435,25 @@ def test_a_camera_that_nobody_has_placed_is_free_again_once_that_is_undone(
     scene.release()
 
 
+def test_a_camera_that_was_moved_by_hand_stays_where_that_is_undone(
+    ctx: moderngl.Context, tmp_path: Path
+) -> None:
+    """Before the file was saved, so that the scene built anew has it there."""
+    path = tmp_path / "a.toml"
+    path.write_text("[grid]\ncells = [8, 12, 8]\ncell_size = 0.1\n")
+    scene, history = gf.Scene.load(path, ctx=ctx), History()
+    history.change(scene, ("camera", "fov"), 50.0)
+    scene.camera.distance *= 1.5
+    stood = scene.camera.distance
+    save_description(scene, path, overwrite=True)
+    history.mark_saved()
+    scene.release()
+    scene = gf.Scene.load(path, ctx=ctx)
+    assert history.undo(scene) and not scene.camera_is_free
+    assert scene.camera.distance == pytest.approx(stood)
+    scene.release()
+
+
 def test_what_cannot_be_done_again_is_told_and_forgotten(scene: gf.Scene) -> None:
     history = History()
     history.change(scene, ("fluids", 0, "obstacles", 0, "heating"), 3.0)
