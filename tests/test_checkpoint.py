@@ -651,6 +651,14 @@ def no_kind(header: Any, parts: Any) -> None:
     header["emitters"][0]["kind"] = "os.system"
 
 
+def no_middle(header: Any, parts: Any) -> None:
+    header["middle"] = [0.5, None]
+
+
+def odd_middle(header: Any, parts: Any) -> None:
+    header["middle"] = [0.5, None, "far"]
+
+
 def misplaced(header: Any, parts: Any) -> None:
     header["grid"] = header["settings"]
 
@@ -717,6 +725,8 @@ def one_field_more(header: Any, parts: Any) -> None:
         (odd_setting, r"Settings\.warm_start must be True or False"),
         (other_kind, "nothing of the kind 'Fluid'"),
         (no_kind, r"nothing of the kind 'os\.system'"),
+        (no_middle, "middle must be three numbers or nothing"),
+        (odd_middle, "middle must be a number, got .far."),
         (misplaced, "where another thing belongs"),
         (lacks, "lacks or adds forces"),
         (no_number, "time must be a finite number >= 0"),

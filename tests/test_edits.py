@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import typing
 from collections.abc import Iterator
@@ -47,6 +48,7 @@ from gpufluid.description.flow_views import FlowView
 from gpufluid.description.settings import SOLVERS
 from gpufluid.description.shapes import rotation_matrix
 from gpufluid.gl.measuring import TimeQueries
+from gpufluid.scene.saving import save_description
 from gpufluid.scene.scene import Cells
 from gpufluid.scene.schema import VIEW_KINDS
 
@@ -404,6 +406,52 @@ def test_what_is_not_foreseen_of_a_rebuilt_box(scene: gf.Scene) -> None:
         assert foreseen(grid, (3, 3, 3), file).startswith("Rebuild: the scene's script decides")
     for cells in ((0, 8, 6), (0, 0, 0), (-3, -3, 5), (99999999999, 4, 4)):
         assert "cells" in foreseen(grid, cells, Path("a.toml")), cells
+
+
+@pytest.mark.parametrize("field", ["fov", "azimuth", "near"])
+def test_a_camera_that_nobody_has_placed_is_free_again_once_that_is_undone(
+    ctx: moderngl.Context, tmp_path: Path, field: str
+) -> None:
+    """Also in the scene built anew from the file that was saved meanwhile, which says where it stood."""
+    path = tmp_path / "a.toml"
+    path.write_text("[grid]\ncells = [8, 12, 8]\ncell_size = 0.1\n")
+    scene, history = gf.Scene.load(path, ctx=ctx), History()
+    before = copy.copy(scene.camera)
+    history.change(scene, ("camera", field), 0.02 if field == "near" else 50.0)
+    save_description(scene, path, overwrite=True)
+    history.mark_saved()
+    scene.release()
+    assert "distance" in path.read_text()
+    scene = gf.Scene.load(path, ctx=ctx)
+    assert history.repeat(scene) == [] and history.undo(scene)
+    assert scene.camera_is_free
+    save_description(scene, path, overwrite=True)
+    assert "distance" not in path.read_text() and "target" not in path.read_text()
+    for name in ("distance", "near", "far", "fov"):
+        assert getattr(scene.camera, name) == pytest.approx(getattr(before, name))
+    assert history.redo(scene) and not scene.camera_is_free
+    scene.camera.distance *= 1.5  # by a hand
+    assert history.undo(scene) and not scene.camera_is_free
+    scene.release()
+
+
+def test_a_camera_that_was_moved_by_hand_stays_where_that_is_undone(
+    ctx: moderngl.Context, tmp_path: Path
+) -> None:
+    """Before the file was saved, so that the scene built anew has it there."""
+    path = tmp_path / "a.toml"
+    path.write_text("[grid]\ncells = [8, 12, 8]\ncell_size = 0.1\n")
+    scene, history = gf.Scene.load(path, ctx=ctx), History()
+    history.change(scene, ("camera", "fov"), 50.0)
+    scene.camera.distance *= 1.5
+    stood = scene.camera.distance
+    save_description(scene, path, overwrite=True)
+    history.mark_saved()
+    scene.release()
+    scene = gf.Scene.load(path, ctx=ctx)
+    assert history.undo(scene) and not scene.camera_is_free
+    assert scene.camera.distance == pytest.approx(stood)
+    scene.release()
 
 
 def test_what_cannot_be_done_again_is_told_and_forgotten(scene: gf.Scene) -> None:

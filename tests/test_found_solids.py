@@ -92,6 +92,22 @@ def test_they_look_the_same(
     scene.release()
 
 
+def test_fire_lights_them_the_same(ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the box that burns, with all other light there is."""
+    scene = crowd(ctx)
+    scene.camera, scene.fire = WHERE["from above"], gf.Fire(glow=4.0)
+    scene.fluid.temperature.write(
+        np.where(np.arange(16) > 11, 2.5, 0.0)[:, None, None] * np.ones((16, 16, 16))
+    )
+    found, at_once = (drawn(ctx, monkeypatch, scene, kind)[0] for kind in (True, False))
+    scene.fire = gf.Fire(glow=1e-6)
+    dark = drawn(ctx, monkeypatch, scene, True)[0]
+    off = np.abs(found - at_once).max(axis=2)
+    assert (found - dark).max(axis=2).mean() > 0.01
+    assert off.mean() < 2e-4 * found.max() and (off > 0.02 * found.max()).sum() <= 15
+    scene.release()
+
+
 def joined(meshes: Sequence[gf.Mesh]) -> gf.Mesh:
     first = np.cumsum([0, *(len(one.vertices) for one in meshes)])
     triangles = [one.triangles + n for one, n in zip(meshes, first, strict=False)]

@@ -83,6 +83,16 @@ def test_wheel_goes_nearer_and_back() -> None:
     assert camera.distance == pytest.approx(2.0)
 
 
+@pytest.mark.parametrize("notches", [6e3, 1e300])
+def test_a_wheel_that_turns_without_end_goes_as_far_as_the_camera_sees(notches: float) -> None:
+    """As from a program that sends its own; half of `far`, and four times `near`."""
+    camera = Camera(distance=2.0)
+    orbit.zoom(camera, -notches)
+    assert camera.distance == 0.5 * camera.far
+    orbit.zoom(camera, notches)
+    assert camera.distance == 4.0 * camera.near
+
+
 @pytest.mark.parametrize(("distance", "in_first"), [(80.0, False), (0.02, True)])
 def test_the_wheel_goes_its_own_way_where_there_is_little_room(distance: float, in_first: bool) -> None:
     """From where somebody has put the camera, near what it clips."""

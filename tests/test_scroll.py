@@ -404,6 +404,30 @@ def test_it_follows() -> None:
         assert start != fluid.scrolled
 
 
+@pytest.mark.parametrize("how", ["load", "restore"])
+def test_what_was_saved_goes_on_following(how: str, tmp_path: Path) -> None:
+    """Its ends without smoke are those of a run that was not interrupted, at once and from then on."""
+    points = [(1.0 + 0.26 * n, 1.0, 0.8 + 0.1 * n) for n in range(6)]
+    points += [(points[-1][0] - 0.05 * n, 1.0, points[-1][2]) for n in range(6)]  # back, within the dead zone
+    with gf.Fluid(gf.Grid((20, 10, 16), 0.1), FLOOR, backend="numpy") as fluid:
+        for point in points[:6]:
+            fluid.follow(point, dead_zone=0.2)
+        fluid.save(tmp_path / "a.fluid")
+        with gf.Fluid(gf.Grid((20, 10, 16), 0.1), FLOOR, backend="numpy") as fresh:
+            fresh.follow((0.0, 1.0, 0.0))
+            fresh.restore(tmp_path / "a.fluid")
+            with gf.Fluid.load(tmp_path / "a.fluid") as loaded:
+                again = loaded if how == "load" else fresh
+                assert fluid.spare[0] != (0.0, 0.0, 0.0)
+                assert again.spare == fluid.spare
+                for point in points[6:]:
+                    assert again.follow(point, dead_zone=0.2) == fluid.follow(point, dead_zone=0.2)
+                    assert again.spare == fluid.spare
+            fluid.scroll((0, 0, 0))  # what follows nothing is saved as that
+            fresh.restore(fluid.take_state())
+            assert fresh.spare == fluid.spare == ((0.0,) * 3,) * 2
+
+
 def test_a_flat_box_follows_in_its_plane() -> None:
     with gf.Fluid(gf.Grid((20, 10, 1), 0.1), OPEN, backend="numpy") as fluid:
         assert fluid.follow((2.0, -1.0, 9.0)) == (9, -14, 0)

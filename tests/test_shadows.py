@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import moderngl
@@ -53,10 +53,17 @@ def on_floor(camera: gf.Camera = TOP, size: int = 200) -> tuple[NDArray[np.float
     return place[..., 0], place[..., 2]
 
 
-def share_of_light(seen: NDArray[np.float32], x: Any, z: Any, reach: float = 2.6) -> NDArray[np.float64]:
+def floor_there(x: Any, z: Any, middles: Sequence[float] = (0.0,), reach: float = 2.6) -> NDArray[np.float64]:
+    """How much of the floor there is about boxes whose middles lie in a row along x."""
+    ways = [np.clip((1.0 - np.hypot(x - middle, z) / reach) / 0.95, 0.0, 1.0) for middle in middles]
+    return np.asarray(1.0 - np.prod([1.0 - way * way * (3.0 - 2.0 * way) for way in ways], axis=0))
+
+
+def share_of_light(
+    seen: NDArray[np.float32], x: Any, z: Any, reach: float = 2.6, middles: Sequence[float] = (0.0,)
+) -> NDArray[np.float64]:
     """Of what a floor has in full, from its colour before a backdrop of `WHITE`, into which it fades."""
-    way = np.clip((1.0 - np.hypot(x, z) / reach) / 0.95, 0.0, 1.0)
-    there = way * way * (3.0 - 2.0 * way)
+    there = floor_there(x, z, middles, reach)
     return 1.0 - (1.0 - seen / WHITE[0]) / np.maximum(there, 1e-3)
 
 
@@ -287,7 +294,7 @@ def test_solids_shade_each_other_across_boxes(ctx: moderngl.Context, fluid: gf.F
     assert block.sum() > 10 and floor.sum() > 3
     assert (shaded[block] < 0.5 * lit[block]).all()
     np.testing.assert_allclose(shaded[block], no_sun[block], rtol=0.02)
-    share = share_of_light(shaded, x, z)[floor].mean()
+    share = share_of_light(shaded, x, z, middles=(0.0, 1.0))[floor].mean()
     assert share == pytest.approx(0.2 / (0.2 + 1.0 / np.linalg.norm(SLANTED.direction)), rel=0.05)
     frame.release()
     beside.release()

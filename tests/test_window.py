@@ -288,6 +288,46 @@ def test_a_script_that_is_saved_with_a_mistake_does_not_end_the_window(tmp_path:
     assert done.stdout.startswith("gpufluid: mine.py: line 2: NameError: name 'gff' is not defined")
 
 
+EXITS = """
+import time
+from pathlib import Path
+import gpufluid as gf
+from gpufluid.app.player import Player
+from gpufluid.app.window import Window
+
+STORY = '''import sys
+import gpufluid as gf
+
+def scene(ctx=None):
+    yield gf.Scene(gf.Fluid(gf.Grid((6, 8, 6), 0.1), ctx=ctx))
+    yield
+'''
+file = Path("mine.py")
+file.write_text(STORY)
+with Window((160, 100), "mine") as window:
+    with Player(window, lambda: gf.Scene.load(file, ctx=window.ctx), "mine", watch=file) as player:
+        player.play(1)
+        for text in (STORY + "sys.exit(3)\\n", STORY + "    sys.exit('enough')\\n"):
+            file.write_text(text)
+            before, until = player.message, time.monotonic() + 200.0
+            while (player.message == before or "reloaded" in player.message) and time.monotonic() < until:
+                player.tick()
+            print("told:", player.title)
+"""
+
+
+def test_a_script_that_exits_does_not_end_the_window(tmp_path: Path) -> None:
+    """As it is read again, and as it plays: it is told as its errors are."""
+    (tmp_path / "play.py").write_text(EXITS)
+    done = run_under_xvfb(tmp_path, "play.py")
+    assert done.returncode == 0, done.stderr
+    told = [line for line in done.stdout.splitlines() if line.startswith("told:")]
+    assert told == [
+        "told: gpufluid - mine.py: line 7: SystemExit: 3",
+        "told: gpufluid - mine.py: line 7: SystemExit: enough",
+    ]
+
+
 WRONG_LATER = """
 import time
 from pathlib import Path

@@ -1,6 +1,7 @@
 // The light on the surfaces of solids in a pixel, and the share of it that they cover: of what those drawn later leave,
 // which go over them. What several samples show alike is lit once. A pixel that shows several things has the mean of
-// their light on the screen, but that of radiance on what is seen through.
+// their light on the screen, but that of radiance on what is seen through. FIRE_ALONE: only what the
+// fire of another box adds to it, of what is covered; ADDED: with all that such fires do.
 #include "render/found.glsl"
 #include "render/shown.glsl"
 #include "render/solid_look.glsl"
@@ -9,6 +10,9 @@ uniform sampler2D materials;  // of each number, from 1 on, two texels: paint an
 uniform vec3 ray_origin[3], ray_direction[3];  // cells; at the picture's centre, and per x and y of it
 uniform vec2 picture_size;    // pixels
 uniform sampler2D behind;     // the picture so far
+#if ADDED
+uniform sampler2D added;      // radiance
+#endif
 
 out vec4 color_out;
 
@@ -55,6 +59,9 @@ void main() {
         vec4 paint = material(number, 0);
         Matter matter = Matter(paint.xyz, paint.w, material(number, 1).xyz);
         vec3 look = solid_look(origin + mean.w * direction, facing, right, up, matter);
+#if ADDED
+        look += texelFetch(added, ivec2(gl_FragCoord.xy), 0).rgb;
+#endif
         sum += count * look;
         light += count * shown(look);
         low = min(low, look);
@@ -62,7 +69,11 @@ void main() {
         most = max(most, count);
         left -= alike;
     } while (left != vec4(0.0) && ++n < 4);
+#if FIRE_ALONE
+    color_out = vec4(sum / max(covered, 1.0), 0.0);
+#else
     if (covered == 0.0) color_out = vec4(0.0);
     else if (most == 4.0 || covered < all && there.a < 0.999) color_out = vec4(sum, covered) / all;
     else color_out = vec4(radiance_shown_as((light + (all - covered) * shown(there.rgb)) / all, low, high), 1.0);
+#endif
 }

@@ -18,7 +18,7 @@ vec3 glow_inside(vec3 place) {
 // directions it then shows. across: cosine of the angle to the middle. directed: length of the mean of the directions. They
 // are taken for a cap of even light, all of which a surface sees that faces it: 4 directed across; else what is above the
 // horizon, to second order. The rest, of light from nearly all round, shows as much as it is.
-float facing(float across, float directed) {
+float seen_of_side(float across, float directed) {
     float wide2 = 4.0 * directed * (1.0 - directed), wide = sqrt(max(wide2, 1e-6));  // sine of the cap's angle
     float above = clamp(across + wide, 0.0, 2.0 * wide);
     float seen = across > wide ? across : 0.25 * above * above / wide;
@@ -51,7 +51,7 @@ vec3 glow_on(vec3 place, vec3 n) {
         vec3 way = its + from.xyz * (reach / one_way) - place;
         float off2 = dot(way, way), nearer = (reach * reach + soft2) / (off2 + soft2);
         float directed = one_way * sqrt(off2 / (off2 + soft2));
-        sum += light.xyz * mix(1.0, nearer, one_way) * facing(dot(n, way) * inversesqrt(max(off2, 1e-6)), directed);
+        sum += light.xyz * mix(1.0, nearer, one_way) * seen_of_side(dot(n, way) * inversesqrt(max(off2, 1e-6)), directed);
     }
     return sum / max(1.0 - lost, 0.02);
 }

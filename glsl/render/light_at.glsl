@@ -5,12 +5,12 @@
 #include "lib/box.glsl"
 #include "lib/turns.glsl"
 #include "render/light_tiles.glsl" for FIELD
+#include "render/light_way.glsl" for FIELD
 
 uniform sampler2D FIELD_layers;
 uniform mat4 FIELD_matrix;     // place (cells) -> column (xy), depth (z), light cells
 uniform vec2 FIELD_slope;      // lateral place per layer, no component 0
 uniform vec2 FIELD_extent;     // lateral size of the box, light cells
-uniform vec3 FIELD_direction;  // the way the light travels, unit length, no component 0
 
 // Which column to read in place of `column` at the end of a layer. Where light enters through a side, columns outside
 // the box tell nothing about the smoke inside it: the way behind that side counts, which grows from 0 there and is full

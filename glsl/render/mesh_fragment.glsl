@@ -9,5 +9,6 @@ in vec3 place, facing;
 out vec4 color_out;
 
 void main() {
-    color_out = vec4(solid_look(place, facing, dFdx(place), dFdy(place), Matter(paint, sheen, emission)), 1.0);
+    vec3 look = solid_look(place, facing, dFdx(place), dFdy(place), Matter(paint, sheen, emission));
+    color_out = vec4(look, FIRE_ALONE != 0 ? 0.0 : 1.0);
 }

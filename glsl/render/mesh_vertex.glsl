@@ -6,6 +6,7 @@ uniform mat4 normals;     // mesh -> world, for normals
 
 in vec3 position;
 in vec3 normal;
+invariant gl_Position;   // light is added where the very same surface is drawn again
 out vec3 place, facing;   // cells; not unit length
 
 void main() {

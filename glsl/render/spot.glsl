@@ -6,3 +6,5 @@ struct Spot {
     float lift;            // how far off the surface light is looked up that knows solids by their cells, cells, which keeps
                            // one from standing in the shadow of its own; 0: it is none of a solid's
 };
+
+const float SKY_SOFT = 2.0;  // cells: how far off light from above is looked up, one of its own volume

@@ -1,11 +1,14 @@
 // What stands behind everything: the studio, the sky, a plate or a plain colour, and a matt floor that fades into it. On
 // nothing the floor is what its shadow takes away, on a plate what all light but the sun's and the sky's adds too.
-// FLOOR 0: where none can be seen. DEPTHLESS: its depth is written by itself.
+// FLOOR 0: where none can be seen. DEPTHLESS: its depth is written by itself. GATHERED: a floor about several boxes.
 // Linear radiance, premultiplied; depth.
 #include "lib/box.glsl"
 #include "render/lit.glsl"
 #include "render/backdrop.glsl"
 #include "render/sky.glsl"
+#if FLOOR
+#include "render/floor_at.glsl"
+#endif
 #if PLATE
 #include "render/plate.glsl"
 #endif
@@ -15,10 +18,10 @@ uniform vec4 depth_scale;   // depth in m = (x z + y) / (z z + w) at depth z, -1
 uniform vec2 picture_size;  // pixels
 uniform int backdrop_kind;  // 0: `plain`, 1: the studio, 2: the sky
 uniform vec4 plain;
+#if !GATHERED
 uniform float brightest;    // that the picture holds: a half float beyond would be infinite, and that times 0 is NaN
+#endif
 #if FLOOR
-uniform float floor_height; // cells above the bottom of the box
-uniform float floor_reach;  // cells from the middle of the box to where the floor is gone
 uniform vec3 floor_color;   // its albedo
 uniform bool own_color;     // before a plain colour too
 #endif
@@ -48,10 +51,13 @@ void main() {
 #endif
 #if FLOOR
     if (direction.y < 0.0 && origin.y > floor_height) {
-        float depth = (floor_height - origin.y) / direction.y;
+        float depth = floor_depth_on(origin, direction);
         vec3 place = origin + depth * direction;
-        vec2 aside = (place.xz - 0.5 * vec2(cells.xz)) / floor_reach;
-        float there = 1.0 - smoothstep(0.05, 1.0, length(aside));
+#if GATHERED
+        float there = 1.0 - gathered(floor_shares).z;
+#else
+        float there = 1.0 - beyond_floor(place);
+#endif
         if (there > 0.0) {
             vec3 right = moved(1, depth, direction), up = moved(2, depth, direction);
             Lit lit = light_on(Spot(place, vec3(0.0, 1.0, 0.0), right, up, 0.0), vec3(0.0, 1.0, 0.0));

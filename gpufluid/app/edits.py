@@ -18,7 +18,7 @@ from gpufluid.common.errors import GpufluidError
 from gpufluid.description.sources import Emitter
 from gpufluid.description.user_forces import Wind
 from gpufluid.scene.provenance import Said
-from gpufluid.scene.scene import Cells, Scene
+from gpufluid.scene.scene import Cells, FreeCamera, Scene
 
 ScenePath = tuple[str | int, ...]
 
@@ -112,6 +112,7 @@ class Change:
     was_held: bool = False
     said: Said | None = None
     words: Any = None
+    free: FreeCamera | None = None  # how the camera was left to be placed, where this holds it
 
     def do(self, scene: Scene) -> None:
         """Set it. Raises GpufluidError as `put` does."""
@@ -139,6 +140,8 @@ class Change:
                 if made is not None and made is self.before:
                     made = value_at(scene, self.path)
                 scene.provenance.say(*told, self.said.words, made)
+            if self.free is not None:
+                scene.let_camera_go(self.free)
 
 
 @dataclass
@@ -379,7 +382,8 @@ class History:
             return
         told = told_as(scene, path)
         held = told is not None and scene.is_held(*told)
-        self.make(scene, Change(path, value_at(scene, path), value, held, words=words))
+        free = scene.free_camera if told is not None and told[0] is scene.camera else None
+        self.make(scene, Change(path, value_at(scene, path), value, held, words=words, free=free))
         self._open = words is None
 
     def make(self, scene: Scene, edit: Edit) -> None:

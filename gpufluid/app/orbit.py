@@ -10,6 +10,7 @@ import math
 from gpufluid.description.view import STEEPEST, Camera
 
 TURN = 12.0  # pixels of a drag that one press of an arrow key stands for
+MOST_NOTCHES = 1000.0  # at once: they go past all that a camera sees, and many more overflow
 ZOOM_STEP = 0.88  # distance after one notch of the wheel, as a share of the distance before it
 
 
@@ -38,4 +39,5 @@ def zoom(camera: Camera, notches: float) -> None:
     # The target stays between the clipping planes with room on both sides; where somebody has put the camera
     # with less, it does not leap there, which may be the other way.
     least, most = min(4.0 * camera.near, before), max(0.5 * camera.far, before)
+    notches = min(max(notches, -MOST_NOTCHES), MOST_NOTCHES)
     camera.distance = min(max(before * ZOOM_STEP**notches, least), most)

@@ -20,7 +20,7 @@ from gpufluid.app.streams import tell
 from gpufluid.app.twice import Message, Twice
 from gpufluid.app.window import Window
 from gpufluid.app.window_stage import BESIDE, WindowStage
-from gpufluid.common.errors import GpufluidError, MissingDependencyError, counted
+from gpufluid.common.errors import GpufluidError, MissingDependencyError, counted, exits_told
 from gpufluid.common.files import readable
 from gpufluid.contract.backend import release
 from gpufluid.scene.scene import Cells, Scene
@@ -129,7 +129,8 @@ class Player:
         if self.controls.brush is not None:
             self.controls.brush.stroke()
         try:
-            with contextlib.nullcontext() if studio is None else studio.passes.simulating():
+            simulating = contextlib.nullcontext() if studio is None else studio.passes.simulating()
+            with exits_told(self.maker.file), simulating:
                 self.scene.advance()
             self.halted = ""
         except GpufluidError as error:
@@ -344,7 +345,8 @@ class Player:
                 self.scene.hold(self.scene.camera, name)
 
     def _replace(self, cells: dict[int, Cells]) -> None:
-        scene = self.maker.build(cells)
+        with exits_told(self.maker.file):
+            scene = self.maker.build(cells)
         self.controls.let_go()
         self.stage.put(scene)
         self.halted, self._due = "", 0.0

@@ -120,7 +120,23 @@ def told_of(file: Path, place: Callable[[Exception], str]) -> Iterator[None]:
         raise SceneError(f"{file}: {f'{where}: ' if where else ''}{short(what)}") from error
 
 
-def script_line(script: Path, error: Exception) -> str:
+@contextmanager
+def exits_told(script: Path | None) -> Iterator[None]:
+    """Where `script` ends the program inside, as by ``sys.exit``, that is a SceneError; None: it may.
+
+    What ends the program from without, by an exception of its own kind, does so still.
+    """
+    try:
+        yield
+    except SystemExit as end:
+        where = script_line(script, end) if script is not None and type(end) is SystemExit else ""
+        if not where:
+            raise
+        what = traceback.format_exception_only(end)[-1]
+        raise SceneError(f"{script}: {where}: {short(what)}") from end
+
+
+def script_line(script: Path, error: BaseException) -> str:
     """Where `error` left a Python file, "line 3", or one beside it, "other.py line 3"; "": neither."""
     folder = script.resolve().parent
     frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]

@@ -38,6 +38,7 @@ from gpufluid.description.mesh import Mesh
 from gpufluid.description.obstacles import Obstacle
 from gpufluid.description.records import DTYPES, Json, Reader, Writer, index
 from gpufluid.description.settings import Settings
+from gpufluid.engine.following import NOWHERE, Middle, checked_middle
 from gpufluid.engine.stepper import Stepper
 from gpufluid.numerics.solver import Solver
 from gpufluid.numerics.travel import check_history
@@ -56,7 +57,7 @@ PARTS = {
     *("format", "engine", "backend", "grid", "boundaries", "settings", "numbers", "last_dt", "emitters"),
     *("obstacles", "forces", "state", "before", "voxels", "meshes", "arrays"),
 }
-OPTIONAL = {"scrolled"}  # of a box that stands elsewhere than it was made
+OPTIONAL = {"scrolled", "middle"}  # of a box that stands elsewhere than it was made, and that follows a point
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,8 +90,11 @@ Kept = str | os.PathLike[str] | Taken  # a file, or what has not been written to
 Loaded = TypeVar("Loaded", bound=Releasable)  # a fluid
 
 
-def take(stepper: Stepper) -> Taken:
-    """Return the last finished state of a fluid. Raises GpufluidError for what no file can hold."""
+def take(stepper: Stepper, middle: Middle) -> Taken:
+    """Return the last finished state of a fluid. Raises GpufluidError for what no file can hold.
+
+    middle: of its box where that follows a point, see `MovingBox`.
+    """
     write, state, backend = Writer(), stepper.state, stepper.backend
     before, voxels = state.solids.history(list(stepper.obstacles))
     header: dict[str, Json] = {
@@ -107,6 +111,8 @@ def take(stepper: Stepper) -> Taken:
     }
     if any(backend.scrolled):
         header["scrolled"] = list(backend.scrolled)
+    if middle != NOWHERE:
+        header["middle"] = list(middle)
     for name in ("emitters", "obstacles", "forces"):
         header[name] = [write(thing, f"fluid.{name}[{n}]") for n, thing in enumerate(getattr(stepper, name))]
     names = {}
@@ -207,6 +213,7 @@ class Contents:
 
     grid: Grid
     scrolled: tuple[int, int, int]
+    middle: Middle
     boundaries: Boundaries
     settings: Settings
     backend: str
@@ -273,6 +280,7 @@ def _contents(source: Kept) -> Contents:
         read = Reader(header["meshes"], lambda n: arrays[index(n, len(arrays), "array")])
         grid = read.one(header["grid"], Grid)
         scrolled = whole_triple(header.get("scrolled", (0, 0, 0)), "scrolled", FARTHEST)
+        middle = checked_middle(header.get("middle", NOWHERE))
         boundaries = read.one(header["boundaries"], Boundaries)
         settings = read.one(header["settings"], Settings)
         things = {name: [read(r) for r in header[name]] for name in ("emitters", "obstacles", "forces")}
@@ -299,7 +307,7 @@ def _contents(source: Kept) -> Contents:
         raise _damaged(file, error) from error
     made_of = header["backend"]
     return Contents(
-        grid, scrolled, boundaries, settings, made_of, things, before, voxels, numbers, last_dt, state
+        grid, scrolled, middle, boundaries, settings, made_of, things, before, voxels, numbers, last_dt, state
     )
 
 

@@ -467,7 +467,7 @@ class Fluid(Handle):
         """
         for thing in (*self.emitters, *self.obstacles, *self.forces):
             thing.check()
-        return take(self._stepper)
+        return take(self._stepper, self._box.middle)
 
     @classmethod
     def load(
@@ -505,10 +505,8 @@ class Fluid(Handle):
                 getattr(self, name).add(thing)
         found.check(self._solver)
         self._stepper.drop()
-        stood = self.scrolled
         found.give(self._solver, list(self.obstacles))
-        if self.scrolled != stood:  # else it goes on following as it did
-            self._box.follow_nothing()
+        self._box.middle = found.middle
         self._stepper.last_dt = found.last_dt
 
     @property

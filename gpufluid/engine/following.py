@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from gpufluid.common.checks import whole_triple
+from gpufluid.common.checks import finite_number, whole_triple
 from gpufluid.common.errors import GpufluidError
 from gpufluid.common.vectors import Triple
 from gpufluid.description.boundaries import Boundaries, Wall
@@ -22,21 +22,17 @@ class MovingBox:
 
     def __init__(self, stepper: Stepper) -> None:
         self._stepper = stepper
-        self._middle = NOWHERE  # where it would be, if it followed a point not by whole cells
+        self.middle = NOWHERE  # where it would be, if it followed a point not by whole cells
 
     @property
     def spare(self) -> tuple[Triple, Triple]:
         """Cells at its ends that lie outside of one which follows a point smoothly, as of `Fluid.spare`."""
-        return spare_cells(self._stepper.backend.grid, self._middle)
+        return spare_cells(self._stepper.backend.grid, self.middle)
 
     def scroll(self, shift: Cells) -> None:
         """Move it by so many cells (i, j, k); it follows nothing any more. Raises GpufluidError."""
         self._move(shift)
-        self.follow_nothing()
-
-    def follow_nothing(self) -> None:
-        """It stands elsewhere than what it followed would have it."""
-        self._middle = NOWHERE
+        self.middle = NOWHERE
 
     def scroll_to(self, scrolled: Cells) -> None:
         """Move it to where it stood once it had gone so many cells."""
@@ -51,9 +47,9 @@ class MovingBox:
         for axis in chosen:
             stepper.solver.check_scroll(axis)
         shift = cells_to_follow(grid, point, dead_zone, chosen)
-        middle = middle_to_follow(grid, self._middle, point, dead_zone, chosen)
+        middle = middle_to_follow(grid, self.middle, point, dead_zone, chosen)
         self._move(shift)
-        self._middle = middle
+        self.middle = middle
         return shift
 
     def _move(self, shift: Cells) -> None:
@@ -63,6 +59,14 @@ class MovingBox:
         if any(shift):  # following a point that hardly moves leaves a step under way
             stepper.finish()
             stepper.solver.scroll(shift, list(stepper.obstacles))
+
+
+def checked_middle(middle: object) -> Middle:
+    """Return a `middle` of a box that was saved. Raises GpufluidError for what is none."""
+    if not isinstance(middle, Sequence) or len(middle) != 3:
+        raise GpufluidError(f"middle must be three numbers or nothing, got {middle!r}")
+    x, y, z = (None if place is None else float(finite_number(place, "middle")) for place in middle)
+    return x, y, z
 
 
 def axes_to_follow(axes: str | None, boundaries: Boundaries, dimensions: int) -> list[int]:

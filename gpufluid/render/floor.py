@@ -72,6 +72,14 @@ def floor_part(height: float | None, grid: Grid, view: View, size: Size) -> Part
     return part_round(seen, size) if len(seen) else (0, 0, 0, 0)
 
 
+def at_floor(height: float, grid: Grid) -> dict[str, float]:
+    """What ``floor_at.glsl`` is told to find a floor at `height` about `grid`."""
+    return {
+        "floor_height": (height - grid.origin[1]) / grid.cell_size,
+        "floor_reach": FLOOR_REACH * max(grid.cells),
+    }
+
+
 def dimmed(
     height: float | None, grid: Grid, sun: LightFrame, view: View, size: Size, throw: Sequence[Floats] = ()
 ) -> Part:
@@ -99,12 +107,12 @@ def write_depths(
     targets: FrameTargets,
     target: moderngl.Framebuffer,
     height: float,
-    grid: Grid,
+    grids: Sequence[Grid],
     view: View,
     part: Part,
     middles: bool = False,
 ) -> None:
-    """Write depths of a floor into `part` of `target`, which is one of `targets`.
+    """Write depths of a floor about boxes of `grids` into `part` of `target`, which is one of `targets`.
 
     Had all samples of a pixel one depth, a solid that stands on the floor would be before it in all of
     them, or none: its foot would go in stairs. middles: in what has one sample a pixel, where that was
@@ -113,21 +121,52 @@ def write_depths(
     if not sees_down(view, height):
         return
     program = device.program_of("floor", "render/floor_fragment.glsl", "render/floor_vertex.glsl")
-    x, _, z = grid.cells
-    values = {
-        "to_clip": view.clip.astype(np.float64) @ np.linalg.inv(cells_of(grid)),
-        "middle": (0.5 * x, (height - grid.origin[1]) / grid.cell_size, 0.5 * z),
-        "reach": FLOOR_REACH * max(grid.cells),
-        "middles": middles,
-        "solid_depth": SUN,
-    }
     if targets.samples is not None:  # a sampler that is not read has a texture too, and none of a host's
         (targets.samples if middles else targets.no_samples).use(SUN)
-    give(program, values)
     device.ctx.enable_only(moderngl.DEPTH_TEST)
     device.ctx.depth_func = "1"
     with only(target, part):
-        device.fullscreen(program).render(moderngl.TRIANGLE_STRIP, vertices=4)
+        for grid in grids:
+            x, _, z = grid.cells
+            at = at_floor(height, grid)
+            values = {
+                "to_clip": view.clip.astype(np.float64) @ np.linalg.inv(cells_of(grid)),
+                "middle": (0.5 * x, at["floor_height"], 0.5 * z),
+                "reach": at["floor_reach"],
+                "middles": middles,
+                "solid_depth": SUN,
+            }
+            give(program, values)
+            device.fullscreen(program).render(moderngl.TRIANGLE_STRIP, vertices=4)
     device.ctx.enable_only(moderngl.NOTHING)
     if middles:
         device.blank().use(SUN)
+
+
+def around(part: Part, whole: Part) -> list[Part]:
+    """What is left of `whole`: below `part` of it, above it, on its left and on its right."""
+    (x, y, width, height), (left, bottom, across, up) = part, whole
+    right, top = x + width, y + height
+    return [
+        (left, bottom, across, y - bottom),
+        (left, top, across, bottom + up - top),
+        (left, y, x - left, height),
+        (right, y, left + across - right, height),
+    ]
+
+
+def common(one: Part, other: Part) -> Part:
+    """What lies in both, which may be nothing, but in `one`."""
+    low = [min(max(a, b), a + n) for a, b, n in zip(one, other, one[2:], strict=False)]
+    high = [min(a + n, b + m) for a, n, b, m in zip(one, one[2:], other, other[2:], strict=False)]
+    return low[0], low[1], max(high[0] - low[0], 0), max(high[1] - low[1], 0)
+
+
+def union(parts: Sequence[Part]) -> Part:
+    """The least part that all of `parts` lie in."""
+    some = [part for part in parts if all(part[2:])]
+    if not some:
+        return 0, 0, 0, 0
+    x, y = (min(part[i] for part in some) for i in (0, 1))
+    right, top = (max(part[i] + part[i + 2] for part in some) for i in (0, 1))
+    return x, y, right - x, top - y

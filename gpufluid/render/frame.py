@@ -204,7 +204,7 @@ class FrameRenderer(Guest):
                 volume.draw(fluid, view, targets.smoke, targets.depth, look)
         if samples is not None:
             with self.volume.timed(scene.fluid, "outlines"):
-                gap = 2.0 * scene.fluid.grid.cell_size
+                gap = 2.0 * min(fluid.grid.cell_size for fluid, _ in boxes)
                 self._passes.mend_outlines(
                     targets, samples, solid_part, gap, view, scene.floor, float(self.exposure)
                 )

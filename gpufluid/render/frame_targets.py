@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import moderngl
 import numpy as np
@@ -16,8 +16,16 @@ from gpufluid.gl.fences import clear, copy, draw_to
 from gpufluid.render.solids.drawn_solids import Part, Size
 
 WHOLE, CLEAR = range(2)  # copies of the picture: as it is, and before the smoke
+LEFT, FIRES = range(2)  # of the light on a floor about several boxes: shares of it, and what fires add
 SAMPLES = 4  # a pixel, for the outlines of solids
 Made = TypeVar("Made")
+
+
+class FloorLight(NamedTuple):
+    """Textures of light on the floor, and what draws into them all."""
+
+    textures: list[moderngl.Texture]
+    target: moderngl.Framebuffer
 
 
 class FrameTargets:
@@ -42,6 +50,7 @@ class FrameTargets:
         self._things: list[Any] = []
         self._copies: dict[int, tuple[moderngl.Texture, moderngl.Framebuffer]] = {}
         self._travel: tuple[moderngl.Texture, moderngl.Framebuffer] | None = None
+        self._floor_light: dict[int, FloorLight] = {}
         try:
             self._make(min(SAMPLES, device.ctx.max_samples))
         except moderngl.Error as error:
@@ -120,6 +129,24 @@ class FrameTargets:
             self._things.insert(0, self._travel[1])
             self.bytes += 20 * self.size[0] * self.size[1]
         return self._travel
+
+    def floor_light(self, number: int) -> FloorLight:
+        """The light on a floor about several boxes, see `gather`; its target has the depths, to be tested.
+
+        number: LEFT, the shares of it that are left, in two textures; FIRES, what fires add, in one, and
+            later to solids of other boxes.
+        """
+        if number not in self._floor_light:
+            textures = [
+                self.device.texture(self.size, 4, self.color.dtype, "the light on the floor")
+                for _ in range(2 - number)
+            ]
+            self.bytes += len(textures) * self.color_bytes
+            made = FloorLight(textures, self.device.ctx.framebuffer(textures, self.depth))
+            made.target.depth_mask = False
+            self._floor_light[number] = made
+            self._things[:0] = made.target, *textures
+        return self._floor_light[number]
 
     def copy(self, number: int, part: Part) -> moderngl.Texture:
         """Keep `part` of the picture as it is now, in the one of that `number`."""

@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import Enum
+from functools import partial
 from typing import Any, NamedTuple
 
 import moderngl
 import numpy as np
 
-from gpufluid.common.vectors import Floats, Vector
+from gpufluid.common.vectors import Vector
+from gpufluid.description.grid import Grid
 from gpufluid.description.view import Background, Plate
 from gpufluid.gl.drawing import blend
 from gpufluid.gl.fences import clear, copy
 from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import View
-from gpufluid.render.floor import FLOOR, FLOOR_REACH, dimmed, floor_part, sees_ahead, write_depths
+from gpufluid.render.floor import (
+    FLOOR,
+    around,
+    at_floor,
+    common,
+    dimmed,
+    floor_part,
+    sees_ahead,
+    union,
+    write_depths,
+)
+from gpufluid.render.floor_light import gather, gathered_for
 from gpufluid.render.frame_targets import FrameTargets, only
 from gpufluid.render.light.shadow_map import ShadowMap
 from gpufluid.render.painter import ray_uniforms
 from gpufluid.render.solids.drawn_solids import DrawnSolids, Part
-from gpufluid.render.solids.found_solids import FoundSolids, Solids
+from gpufluid.render.solids.found_solids import AddedFire, FoundSolids, Solids
 from gpufluid.render.subject import FluidLike, SceneLike
 from gpufluid.render.volume import VolumeRenderer
 from gpufluid.render.volume_source import DEPTH, SURFACES
@@ -87,15 +100,15 @@ class OpaqueScene:
     ) -> None:
         """Draw everything, solids lit as they are drawn."""
         scene, view, targets, ctx = frame.scene, frame.view, frame.targets, self.device.ctx
-        around = _around(seen, (0, 0, *targets.size))
+        beside = around(seen, (0, 0, *targets.size))
         self._draw_studios(
-            frame, boxes, [(targets.opaque, seen), *((targets.scene, part) for part in around)]
+            frame, boxes, [(targets.opaque, seen), *((targets.scene, part) for part in beside)]
         )
         if not all(seen[2:]):
             return
-        samples, grid = targets.opaque is not targets.scene, boxes[0][0].grid
+        samples, grids = targets.opaque is not targets.scene, _grids(boxes)
         if samples and scene.floor is not None:
-            write_depths(self.device, targets, targets.samples_alone, scene.floor, grid, view, seen)
+            write_depths(self.device, targets, targets.samples_alone, scene.floor, grids, view, seen)
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "<"
         file, corners = "render/mesh_fragment.glsl", "render/mesh_vertex.glsl"
@@ -105,6 +118,16 @@ class OpaqueScene:
                     scene, *box, "solids", file, shadowed=True, vertex_file=corners, handed=False
                 ) as program:
                     self._solids.draw(placed, program, fluid, view, frame.paint, targets.size)
+            # once more, where each is seen, for the fires of other boxes
+            blend(ctx, moderngl.ONE, moderngl.ONE)
+            ctx.depth_func = "=="
+            switches = moderngl.DEPTH_TEST | moderngl.BLEND
+            for number, lit in self._fires_beside(scene, boxes, shown, file, corners):
+                with lit() as program:
+                    fluid, placed = shown[number]
+                    self._solids.draw(
+                        placed, program, fluid, view, frame.paint, targets.size, switches=switches
+                    )
         ctx.enable_only(moderngl.NOTHING)
         if samples:
             pause()
@@ -114,7 +137,7 @@ class OpaqueScene:
                 self._resolve(targets, targets.colors, seen, frame.exposure)
             if targets.samples is not None and scene.floor is not None:
                 write_depths(
-                    self.device, targets, targets.depth_alone, scene.floor, grid, view, seen, middles=True
+                    self.device, targets, targets.depth_alone, scene.floor, grids, view, seen, middles=True
                 )
 
     def _resolve(self, targets: FrameTargets, colors: moderngl.Texture, part: Part, exposure: float) -> None:
@@ -135,8 +158,7 @@ class OpaqueScene:
 
         def write_floor(target: moderngl.Framebuffer, part: Part, middles: bool = False) -> None:
             if floor is not None:
-                grid = boxes[0][0].grid
-                write_depths(self.device, targets, target, floor, grid, view, part, middles)
+                write_depths(self.device, targets, target, floor, _grids(boxes), view, part, middles)
 
         apart = floor is None or sees_ahead(view, floor)  # its depths are those of its plane
         self._found.programs()
@@ -155,14 +177,16 @@ class OpaqueScene:
         if some:
             pause()
 
-            def lit(number: int) -> AbstractContextManager[moderngl.Program]:
-                return self._lit(scene, *boxes[number], "solids", "render/found_lit.glsl", shadowed=True)
+            def lit(number: int, added: bool) -> AbstractContextManager[moderngl.Program]:
+                file = "render/found_lit.glsl"
+                return self._lit(scene, *boxes[number], "solids", file, shadowed=True, added=added)
 
-            self._found.light(targets, shown, view, seen, frame.exposure, lit)
+            fires = self._fires_beside(scene, boxes, shown, "render/found_lit.glsl")
+            self._found.light(targets, shown, view, seen, frame.exposure, lit, fires)
         if apart:
             if some:
                 clear(targets.depth_alone)
-            write_floor(targets.depth_alone, floor_part(floor, boxes[0][0].grid, view, targets.size))
+            write_floor(targets.depth_alone, union(_grounds(frame, boxes)))
         if some:
             self._found.write_depths(targets, seen)
             write_floor(targets.depth_alone, seen, middles=True)
@@ -171,77 +195,87 @@ class OpaqueScene:
         self, frame: Frame, boxes: Boxes, parts: Sequence[Drawn], depthless: bool = False
     ) -> None:
         """Draw what stands behind everything, lit through all boxes. depthless: where depths let them."""
-        ctx, more = self.device.ctx, moderngl.DEPTH_TEST if depthless else moderngl.NOTHING
+        scene, ctx = frame.scene, self.device.ctx
+        looks = frame.view, frame.targets.size
+        throw = self._shadows.thrown
+        # a shadow of a solid falls as it does whichever box is asked
+        dims = [
+            dimmed(scene.floor, fluid.grid, volume.lighting.sun.frame, *looks, () if number else throw)
+            for number, (fluid, volume) in enumerate(boxes)
+        ]
+        several = len(boxes) > 1 and scene.floor is not None
+        if several:
+            self._gather(frame, boxes, dims)
         ctx.enable_only(moderngl.DEPTH_TEST)
         ctx.depth_func = "<=" if depthless else "1"  # the first thing drawn: only its own depth is wanted
-        self._draw_studio(frame, *boxes[0], parts, self._shadows.thrown, depthless=depthless)
-        if frame.scene.floor is not None:
-            # what the further boxes take of the light on the floor: black over it, on nothing too
-            blend(ctx, moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA, switches=more)
-            for fluid, volume in boxes[1:]:
-                self._draw_studio(frame, fluid, volume, parts, shadow=True, depthless=depthless)
+        self._draw_studio(frame, boxes, parts, union(dims), depthless, several)
+
+    def _gather(self, frame: Frame, boxes: Boxes, dims: Sequence[Part]) -> None:
+        """Gather the light on the floor from all boxes. dims: where the smoke of each dims it."""
+        scene = frame.scene
+
+        def lit(number: int, file: str, undimmed: bool) -> AbstractContextManager[moderngl.Program]:
+            ground = Ground.CLEAR if undimmed else Ground.DIM
+            return self._lit(scene, *boxes[number], "floor", file, shadowed=False, ground=ground)
+
+        asked = scene.floor, dims, scene.fire is not None, bool(scene.lights)
+        gather(self.device, frame.targets, [fluid for fluid, _ in boxes], frame.view, *asked, lit)
 
     def _draw_studio(
         self,
         frame: Frame,
-        fluid: FluidLike,
-        volume: VolumeRenderer,
+        boxes: Boxes,
         parts: Sequence[Drawn],
-        throw: Sequence[Floats] = (),
-        shadow: bool = False,
-        depthless: bool = False,
+        dim: Part,
+        depthless: bool,
+        several: bool,
     ) -> None:
-        """What stands behind everything, lit through `fluid`; or the shadow of `fluid` on the floor alone.
+        """What stands behind everything, lit through the first box, or by what was gathered from `several`.
 
-        throw: corners of what else may shade the floor. depthless: it writes no depth.
+        dim: where sun or sky may be dimmed. depthless: it writes no depth.
         """
-        scene, view, size, grid = frame.scene, frame.view, frame.targets.size, fluid.grid
-        dim = dimmed(scene.floor, grid, volume.lighting.sun.frame, view, size, throw)
-        height = 0.0 if scene.floor is None else (scene.floor - grid.origin[1]) / grid.cell_size
+        scene, view, size, (fluid, volume) = frame.scene, frame.view, frame.targets.size, boxes[0]
         values = {
             **ray_uniforms(view, fluid),
+            **at_floor(scene.floor or 0.0, fluid.grid),
             "depth_scale": view.depth_scale,
             "picture_size": size,
-            "backdrop_kind": 0 if shadow else BACKDROPS.get(str(frame.background), 0),
-            "plain": (0.0, 0.0, 0.0, 0.0) if shadow else frame.plain,
+            "backdrop_kind": BACKDROPS.get(str(frame.background), 0),
+            "plain": frame.plain,
             "brightest": frame.targets.brightest,
             "own_color": frame.floor_color is not None,
             "floor_color": frame.floor_color or FLOOR,
-            "floor_height": height,
-            "floor_reach": FLOOR_REACH * max(grid.cells),
         }
-        plate = not shadow and isinstance(frame.background, Plate)
+        plate = isinstance(frame.background, Plate)
         if plate:
             values |= self._plate_values(frame)
         whole = (0, 0, *size)
-        if shadow and not scene.lights:
-            regions = {Ground.DIM: [dim]}
-        elif shadow:  # that of a lamp may fall anywhere on the floor
-            ground = floor_part(scene.floor, grid, view, size)
-            dim = _common(ground, dim)
-            regions = {Ground.DIM: [dim], Ground.CLEAR: _around(dim, ground)}
-        elif scene.floor is None:
+        if scene.floor is None:
             regions = {Ground.NONE: [whole]}
         else:  # all programs are made with the first picture, wherever the light falls in it
-            ground = floor_part(scene.floor, grid, view, size)
-            dim = _common(ground, dim)
+            ground = union(_grounds(frame, boxes))
+            dim = common(ground, dim)
             regions = {
                 Ground.DIM: [dim],
-                Ground.CLEAR: _around(dim, ground),
-                Ground.NONE: _around(ground, whole),
+                Ground.CLEAR: around(dim, ground),
+                Ground.NONE: around(ground, whole),
             }
         for kind, region in regions.items():
+            of_all = several and kind is not Ground.NONE
             with self._lit(
                 *(scene, fluid, volume, "studio", "render/studio.glsl"),
                 ground=kind,
-                shadowed=not shadow,
+                shadowed=True,
                 plate=plate,
                 depthless=depthless,
+                gathered=of_all,
             ) as program:
                 give(program, values)
-                for target, piece in _pieces(parts, region):
-                    with only(target, piece):
-                        self.device.cover(program)
+                light = gathered_for(self.device, frame.targets, program, scene.fire is not None)
+                with light if of_all else nullcontext():
+                    for target, piece in _pieces(parts, region):
+                        with only(target, piece):
+                            self.device.cover(program)
 
     @contextmanager
     def _lit(
@@ -256,12 +290,16 @@ class OpaqueScene:
         ground: Ground = Ground.DIM,
         plate: bool = False,
         depthless: bool = False,
+        gathered: bool = False,
+        fire_alone: bool = False,
+        added: bool = False,
         **rules: Any,
     ) -> Iterator[moderngl.Program]:
         """A program of the opaque scene with its light set, while the body runs.
 
         shadowed: solids throw shadows on it. ground: what it shows of the floor. plate: it shows one.
-        depthless: it writes no depth.
+        depthless: it writes no depth. gathered: its light comes through several boxes. fire_alone: it adds
+        that of the fire alone. added: with what other fires have added.
         """
         lighting, light = volume.lighting, scene.light
         any_shadows, lamps = self._shadows.any and ground is not Ground.NONE, bool(scene.lights)
@@ -271,11 +309,48 @@ class OpaqueScene:
             "FLOOR": int(ground is not Ground.NONE),
             "PLATE": int(plate),
             "DEPTHLESS": int(depthless),
+            "GATHERED": int(gathered),
+            "FIRE_ALONE": int(fire_alone),
+            "ADDED": int(added),
             "SHADOWED": int(shadowed and not clear and any_shadows),
             "LAMPS_SHADOWED": int(shadowed and lamps and any_shadows),
         }
         with lighting.program(fluid, label, file, solids=False, **rules) as program:
             give(program, {"sun_color": tuple(light.color), "ambient": tuple(light.ambient)})
+            yield program
+
+    def _fires_beside(
+        self, scene: SceneLike, boxes: Boxes, shown: Sequence[Solids], *files: str
+    ) -> list[AddedFire]:
+        """The fires of other boxes that light solids of each, in programs of the shader `files`."""
+        if scene.fire is None:
+            return []
+        return [
+            AddedFire(number, partial(self._fire_lit, scene, boxes, number, fire, *files))
+            for number, (_, placed) in enumerate(shown)
+            for fire in range(len(boxes))
+            if placed and fire != number
+        ]
+
+    @contextmanager
+    def _fire_lit(
+        self,
+        scene: SceneLike,
+        boxes: Boxes,
+        number: int,
+        fire: int,
+        file: str,
+        vertex_file: str | None = None,
+    ) -> Iterator[moderngl.Program]:
+        """A program that adds the light of box `fire` to solids of box `number`, while the body runs."""
+        rules: dict[str, Any] = {} if vertex_file is None else {"vertex_file": vertex_file, "handed": False}
+        here, there = boxes[number][0].grid, boxes[fire][0].grid
+        first = (np.array(here.origin) - there.origin) / there.cell_size
+        label = "fire on solids"
+        with self._lit(
+            scene, *boxes[fire], label, file, shadowed=False, ground=Ground.CLEAR, fire_alone=True, **rules
+        ) as program:
+            give(program, {"among_others": (*first.tolist(), here.cell_size / there.cell_size)})
             yield program
 
     def _drop_plate(self) -> None:
@@ -310,25 +385,15 @@ def _pieces(parts: Sequence[Drawn], region: Sequence[Part]) -> Iterator[Drawn]:
     """Yield what of `parts` lies in the pieces of a `region`, where there is any."""
     for target, part in parts:
         for one in region:
-            piece = _common(part, one)
+            piece = common(part, one)
             if piece[2] and piece[3]:
                 yield target, piece
 
 
-def _around(part: Part, whole: Part) -> list[Part]:
-    """What is left of `whole`: below `part` of it, above it, on its left and on its right."""
-    (x, y, width, height), (left, bottom, across, up) = part, whole
-    right, top = x + width, y + height
-    return [
-        (left, bottom, across, y - bottom),
-        (left, top, across, bottom + up - top),
-        (left, y, x - left, height),
-        (right, y, left + across - right, height),
-    ]
+def _grids(boxes: Boxes) -> list[Grid]:
+    return [fluid.grid for fluid, _ in boxes]
 
 
-def _common(one: Part, other: Part) -> Part:
-    """What lies in both, which may be nothing, but in `one`."""
-    low = [min(max(a, b), a + n) for a, b, n in zip(one, other, one[2:], strict=False)]
-    high = [min(a + n, b + m) for a, n, b, m in zip(one, one[2:], other, other[2:], strict=False)]
-    return low[0], low[1], max(high[0] - low[0], 0), max(high[1] - low[1], 0)
+def _grounds(frame: Frame, boxes: Boxes) -> list[Part]:
+    """The parts of the picture outside which it shows nothing of the floor about each box."""
+    return [floor_part(frame.scene.floor, grid, frame.view, frame.targets.size) for grid in _grids(boxes)]

@@ -23,6 +23,8 @@ SCALARS, SOLID, SUN, SKY, DEPTH, COLOR, FLAME, FIRE_TABLE, OTHERS, BLOCKS, GLOW,
 EXTENTS, WHOLES = BLOCKS, GLOW  # where slabs are drawn nobody reads blocks
 SHADOWS = PICTURE  # where the scene is lit nobody reads the picture
 SURFACES, MATERIALS, BEHIND = DEPTH, NOISE, BLOCKS  # nor, where solids are, depths, noise and blocks
+ADDED = FLAME  # nor how fuel burns
+SHARES, LAMP_SHARES, FIRELIGHT = OTHERS, BLOCKS, GLOW  # nor, where these are, volumes of light
 UNITS = {
     "scalars": SCALARS,
     "shaded": SCALARS,
@@ -43,7 +45,18 @@ UNITS = {
 }
 UNSAID = (  # macros that are 0 where a shader does not ask for more
     *("OTHERS", "FIRE", "FIRE_SOFT", "CORNERS", "ENDS", "COMPUTED", "CLEAR"),
-    *("SHADOWED", "LAMPS_SHADOWED", "FADES", "EDGED", "SOFTENED", "PLATE", "DEPTHLESS"),
+    *(
+        "SHADOWED",
+        "LAMPS_SHADOWED",
+        "FADES",
+        "EDGED",
+        "SOFTENED",
+        "PLATE",
+        "DEPTHLESS",
+        "GATHERED",
+        "FIRE_ALONE",
+        "ADDED",
+    ),
 )
 Volumes = Mapping[str, FlatLayout]
 Program = moderngl.Program | moderngl.ComputeShader

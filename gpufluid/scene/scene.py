@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpufluid.common import rules
 from gpufluid.common.checks import finite_number, finite_triple, radiance
 from gpufluid.common.errors import GpufluidError, counted, each_once, named, several, told_of, warn
 from gpufluid.common.files import named_file
-from gpufluid.common.vectors import Listed, Number, Real, RealOrNone, Vector
+from gpufluid.common.vectors import Listed, Number, Real, RealOrNone, Triple, Vector
 from gpufluid.contract.backend import release
 from gpufluid.description.flow_views import FlowView
 from gpufluid.description.grid import TINY
@@ -38,6 +38,14 @@ SOFT = 0.5  # of a hand's reach, over which it fades outside that
 EYE = "target", "distance", "azimuth", "elevation"  # of a camera, what its eye is made of
 FROM_FRONT = (0.3, -0.4, -1.0)  # along one slice light shows where its rays come into it, as stripes
 FASTEST = 4.0  # lengths of the box per second that a hand can push at
+
+
+class FreeCamera(NamedTuple):
+    """A camera that nobody has placed: how it looks in all frames, and where its scene had it stand."""
+
+    seen: Sequence[Camera]
+    target: Triple
+    distance: float
 
 
 @named
@@ -258,6 +266,27 @@ class Scene:
     def camera_is_given(self) -> bool:
         """Whether the scene came with a camera in its place, which is one for the shape of `picture`."""
         return not self._seen
+
+    @property
+    def free_camera(self) -> FreeCamera | None:
+        """How the camera is left to be placed, for `let_camera_go`; None: somebody has placed or moved it."""
+        if not self.camera_is_free:
+            return None
+        near, far = self._clipping
+        seen = [replace(camera, near=near, far=far) for camera in self._seen]
+        x, y, z = map(float, self.camera.target)
+        return FreeCamera(seen, (x, y, z), self.camera.distance)
+
+    def let_camera_go(self, free: FreeCamera) -> None:
+        """Let the camera be placed again, as a scene's that was built before had it, unless it was moved.
+
+        The file of that has said where it stood, in six digits.
+        """
+        stands = *self.camera.target, self.camera.distance
+        pairs = zip((*free.target, free.distance), stands, strict=True)
+        stayed = all(math.isclose(a, b, rel_tol=1e-5, abs_tol=1e-5 * free.distance) for a, b in pairs)
+        if self.camera_is_given and stayed:
+            self.place_camera(free.seen, self._aspect)
 
     @property
     def _fits(self) -> bool:

@@ -198,8 +198,7 @@ class _Editor:
         """Say `name`, of which nothing is said."""
         at = of.at
         of.plain[name] = value
-        bare = isinstance(at, self.kit.items.Table) and at.is_super_table()  # without a header of its own
-        header = getattr(_items(at)[-1], "display_name", None) if bare else None
+        _, header = self._headers(at)
         if self._is_dotted(at) or isinstance(
             at, self.kit.items.InlineTable | self.kit.container.OutOfOrderTableProxy
         ):
@@ -231,10 +230,14 @@ class _Editor:
         else:
             del of.at[name]
 
+    def _headers(self, table: Any) -> tuple[bool, str | None]:
+        """Whether a table has no header of its own; and, where it has none, that of the last one in it."""
+        bare = isinstance(table, self.kit.items.Table) and table.is_super_table()
+        return bare, getattr(_items(table)[-1], "display_name", None) if bare else None
+
     def _is_dotted(self, table: Any) -> bool:
         """Whether a table has no header, nor have those in it: its lines are like ``shape.radius = 0.1``."""
-        bare = isinstance(table, self.kit.items.Table) and table.is_super_table()
-        return bare and getattr(_items(table)[-1], "display_name", None) is None
+        return self._headers(table) == (True, None)
 
     def _item(self, value: Any) -> Any:
         return self.kit.value(inline(value))

@@ -252,8 +252,11 @@ class LightVolume:
 
     def give(self, program: Program, name: str, unit: int) -> None:
         """Set what ``light_at_<name>`` of `program` reads, on texture unit `unit`."""
+        read = program.get(f"{name}_layers", None) is not None  # else only its direction matters
+        if not read and program.get(f"{name}_direction", None) is None:
+            return
         give_once(self.device, program, name, self.told(name, unit))
-        if program.get(f"{name}_layers", None) is not None:  # else only its direction matters
+        if read:
             self.layers.use(unit)
             self.device.between.use(unit)
 

@@ -62,8 +62,12 @@ class DrawnSolids(SolidMeshes):
         paint: Vector,
         size: Size,
         first: int = 1,
+        switches: int = moderngl.DEPTH_TEST,
     ) -> None:
-        """Draw what is `shown` of the obstacles of `fluid` in a picture of `size`, numbered from `first`."""
+        """Draw what is `shown` of the obstacles of `fluid` in a picture of `size`, numbered from `first`.
+
+        switches: those of moderngl to turn on.
+        """
         cells = cells_of(fluid.grid)
         give(program, {**eye_uniforms(view, fluid), "to_clip": clip_of_cells(fluid.grid, view)})
         for number, (one, triangles) in enumerate(self.arrays(shown, program, view.exact_clip, size), first):
@@ -72,7 +76,7 @@ class DrawnSolids(SolidMeshes):
             look = {"paint": one.color or paint, "sheen": float(one.gloss), "emission": one.emission}
             give(program, {"to_cells": cells @ one.matrix, "normals": turn, "number": number, **look})
             hidden = hidden_sides(one, view.clip)
-            self.ctx.enable_only(moderngl.DEPTH_TEST | (moderngl.CULL_FACE if hidden else 0))
+            self.ctx.enable_only(switches | (moderngl.CULL_FACE if hidden else 0))
             self.ctx.cull_face = hidden or "back"
             triangles.render(moderngl.TRIANGLES)
 

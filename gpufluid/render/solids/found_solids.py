@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import accumulate
+from typing import Any, NamedTuple
 
 import moderngl
 import numpy as np
@@ -17,19 +18,30 @@ import numpy as np
 from gpufluid.common.vectors import Vector
 from gpufluid.gl.device import Device, let_go
 from gpufluid.gl.drawing import blend
+from gpufluid.gl.fences import clear
 from gpufluid.gl.uniforms import give
 from gpufluid.render.camera import View
-from gpufluid.render.frame_targets import CLEAR, FrameTargets, only
+from gpufluid.render.frame_targets import CLEAR, FIRES, FrameTargets, only
 from gpufluid.render.painter import eye_uniforms, ray_uniforms
 from gpufluid.render.solids.drawn_solids import DrawnSolids, Part
 from gpufluid.render.solids.solid_meshes import Placed
 from gpufluid.render.subject import FluidLike
-from gpufluid.render.volume_source import BEHIND, MATERIALS, SURFACES
+from gpufluid.render.volume_source import ADDED, BEHIND, MATERIALS, SURFACES
 
 MANY = 1 << 24  # more solids than there are
 WIDE = 256  # texels of a row of materials
 Solids = tuple[FluidLike, Sequence[Placed]]  # those in the box of a fluid
-Lit = Callable[[int], AbstractContextManager[moderngl.Program]]
+Lit = Callable[[int, bool], AbstractContextManager[moderngl.Program]]
+
+
+class AddedFire(NamedTuple):
+    """The fire of another box, which lights solids of the box of that `number`.
+
+    lit: sets its light in the program that it gives.
+    """
+
+    number: int
+    lit: Callable[[], AbstractContextManager[moderngl.Program]]
 
 
 class FoundSolids:
@@ -82,11 +94,13 @@ class FoundSolids:
         part: Part,
         exposure: float,
         lit: Lit,
+        fires: Sequence[AddedFire] = (),
     ) -> None:
         """Light what was found in `part` of the picture, and marked there, over what is there.
 
         exposure: with which it will be shown. lit: sets the light of the box of that number in the program
-            that it gives.
+            that it gives, which adds light of other fires or does not. fires: what lights some of
+            them besides.
         """
         device, ctx = self.device, self.device.ctx
         assert targets.surfaces is not None and self._materials is not None
@@ -102,22 +116,42 @@ class FoundSolids:
                 "materials": MATERIALS,
                 "numbers": numbers,
                 "behind": BEHIND,
+                "added": ADDED,
                 "exposure": exposure,
                 "picture_size": targets.size,
                 **ray_uniforms(view, fluid),
                 **eye_uniforms(view, fluid),
             }
+            added = [fire for fire in fires if fire.number == n]
+            if added:
+                self._add(targets, part, added, values)
             behind = targets.copy(CLEAR, part)
-            with lit(n) as program, only(targets.painted, part):
+            with lit(n, bool(added)) as program, only(targets.painted, part):
                 behind.use(BEHIND)
+                if added:
+                    targets.floor_light(FIRES).textures[0].use(ADDED)
                 targets.surfaces.use(SURFACES)
                 self._materials.use(MATERIALS)
                 give(program, values)
                 blend(ctx, moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA, switches=moderngl.DEPTH_TEST)
                 ctx.depth_func = ">="
                 device.cover(program)
-        for unit in (SURFACES, MATERIALS, BEHIND):
+        for unit in (SURFACES, MATERIALS, BEHIND, ADDED):
             device.blank().use(unit)
+
+    def _add(self, targets: FrameTargets, part: Part, fires: Sequence[AddedFire], values: Any) -> None:
+        """Sum the light of `fires` on what is marked in `part` of the picture. values: of the uniforms."""
+        assert targets.surfaces is not None and self._materials is not None
+        sum_of = targets.floor_light(FIRES).target  # the floor has been drawn
+        clear(sum_of, viewport=part)
+        for fire in fires:
+            with fire.lit() as program, only(sum_of, part):
+                targets.surfaces.use(SURFACES)
+                self._materials.use(MATERIALS)
+                give(program, values)
+                blend(self.device.ctx, moderngl.ONE, moderngl.ONE, switches=moderngl.DEPTH_TEST)
+                self.device.ctx.depth_func = ">="
+                self.device.cover(program)
 
     def write_depths(self, targets: FrameTargets, part: Part) -> None:
         """Write the depth of a sample of each pixel into `part` of the picture."""
