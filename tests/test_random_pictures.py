@@ -69,17 +69,27 @@ def test_a_moved_world_gives_the_same_picture(ctx: moderngl.Context, seed: int, 
 
 @seeds(0, 1, 2)
 def test_what_holds_nothing_is_not_seen(ctx: moderngl.Context, seed: int) -> None:
-    """Neither places that are skipped, nor a further box, nor a lamp without light."""
+    """Neither places that are skipped, nor a lamp without light, nor, but for its floor, a further box."""
     with begun(Drawing(seed, boxes=1).view(), ctx, seed) as scene:
         expected = drawn(ctx, scene)
         alike(drawn(ctx, scene, skip_empty=False), expected, 0.1, 2)
+        lamps, scene.lights = scene.lights, [*scene.lights, gf.PointLight((0, 0, 0), (0, 0, 0))]
+        alike(drawn(ctx, scene), expected, 0.1, 2)
+        scene.lights, scene.floor = lamps, None
+        expected = drawn(ctx, scene)
         grid = scene.fluid.grid
         with gf.Fluid(gf.Grid((6, 8, 6), H, np.add(grid.origin, grid.size)), ctx=ctx) as empty:
             scene.others = [empty]
             alike(drawn(ctx, scene), expected, 0.1, 2)
-        scene.others = []
-        scene.lights = [*scene.lights, gf.PointLight((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))]
-        alike(drawn(ctx, scene), expected, 0.1, 2)
+            scene.others = []
+
+
+@seeds(0, 13, 16)
+def test_boxes_have_no_order(ctx: moderngl.Context, seed: int) -> None:
+    with begun(Drawing(seed, boxes=3).view(), ctx, seed) as scene:
+        expected = drawn(ctx, scene)
+        scene.fluid, *scene.others = scene.fluids[::-1]
+        alike(drawn(ctx, scene), expected, 0.1, 4, 0.01)
 
 
 @seeds(1, 2, 3)
