@@ -91,6 +91,15 @@ def ctx() -> Iterator[moderngl.Context]:
     _shared.pop().release()
 
 
+@pytest.fixture(scope="module")
+def another(ctx: moderngl.Context) -> Iterator[moderngl.Context]:
+    """A second context, with programs of its own of the names that the first keeps."""
+    made = create_context()
+    ctx.__enter__()
+    yield made
+    made.release()
+
+
 @pytest.fixture
 def like_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """The renderer is taken for a GPU, whose trials are those of small boxes here."""

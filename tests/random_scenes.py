@@ -49,9 +49,9 @@ class Scene(NamedTuple):
             lines += [*changes, f"fluid.step({dt})"]
         return "\n".join(["import gpufluid as gf", "from random_scenes import Own, grains, noise", *lines])
 
-    def begin(self, backend: str) -> gf.Fluid:
+    def begin(self, backend: str, ctx: Any = None) -> gf.Fluid:
         """Return the fluid on `backend` as it is before the first step."""
-        fluid = eval(f"{self.fluid[:-1]}, backend={backend!r})", NAMES)
+        fluid = eval(f"{self.fluid[:-1]}, backend={backend!r}, ctx=ctx)", NAMES | {"ctx": ctx})
         run(self.things, fluid)
         return fluid
 

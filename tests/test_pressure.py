@@ -270,6 +270,23 @@ def test_the_coarsest_grid_in_one_pass(
     backend.release()
 
 
+@pytest.mark.parametrize("stage", ["fragment", "compute"])
+def test_cycles_round_an_odd_number_of_cells_are_those_of_the_reference(
+    stage: str, rng: np.random.Generator
+) -> None:
+    """Beside solids: coarse grids of 5 and 3 rows, round which neighbours share a colour."""
+    sides = gf.Boundaries(right=gf.Open(), bottom=gf.Periodic(), top=gf.Periodic())
+    flow, found = rng.normal(size=(2, 11, 13, 3)), []
+    for backend in ("numpy", stage):
+        settings = gf.Settings(pressure=gf.Multigrid(1, sweeps=2))
+        with gf.Fluid(gf.Grid((12, 10, 1), 0.1), sides, settings, backend) as fluid:
+            fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.3, 1.0)), position=(0.5, 0.5, 0.05)))
+            fluid.velocity.write(flow)
+            fluid.project()
+            found.append(fluid.pressure.read())
+    np.testing.assert_allclose(found[1], found[0], rtol=0, atol=1e-5 * np.abs(found[0]).max())
+
+
 @pytest.mark.parametrize(
     ("cells", "sides"),
     [

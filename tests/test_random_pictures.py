@@ -141,3 +141,15 @@ def test_what_is_kept_of_the_last_picture_is_as_if_made_anew(ctx: moderngl.Conte
                 exec(done[-1], NAMES | {"scene": scene})
             kept.draw(scene)
             assert np.array_equal(kept.read("premultiplied"), drawn(ctx, scene))
+
+
+@seeds(2, 6, 10)
+def test_what_gpus_do_otherwise_gives_the_same_picture(
+    ctx: moderngl.Context, another: moderngl.Context, request: pytest.FixtureRequest, seed: int
+) -> None:
+    """They light solids as they draw them, and write cells by dispatches."""
+    with begun(Drawing(seed).view(), ctx, seed) as scene:
+        expected = drawn(ctx, scene)
+    request.getfixturevalue("like_a_gpu")
+    with another, begun(Drawing(seed).view(), another, seed) as scene:
+        alike(drawn(another, scene), expected, 0.5, 12, 0.02)

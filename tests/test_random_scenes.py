@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import moderngl
 import numpy as np
 import pytest
 from driver import within
@@ -67,18 +68,33 @@ def alike(got: dict[str, Any], expected: dict[str, Any], bound: float, few: int 
         )
 
 
-@seeds(6, 11, 245)
+@seeds(6, 10, 11, 245)
 def test_backends_agree(seed: int) -> None:
+    hold_to_numpy(seed, within(2e-4, 2e-2))
+
+
+@seeds(12, 13, 14)
+def test_what_gpus_do_otherwise_agrees(
+    another: moderngl.Context, request: pytest.FixtureRequest, seed: int
+) -> None:
+    """They sample by gathers, share memory and join sweeps."""
+    bound = within(2e-4, 2e-2)
+    request.getfixturevalue("like_a_gpu")
+    with another:
+        hold_to_numpy(seed, bound, another)
+
+
+def hold_to_numpy(seed: int, bound: float, ctx: moderngl.Context | None = None) -> None:
     """Step by step, each from the state of the stage, as small differences may grow."""
     scene, stage = Drawing(seed).scene(), STAGES[seed % 2]
-    with told(scene, seed, stage) as count, scene.begin("numpy") as exact, scene.begin(stage) as fluid:
+    with told(scene, seed, stage) as count, scene.begin("numpy") as exact, scene.begin(stage, ctx) as fluid:
         for changes, dt in scene.steps:
             count[0] += 1
             for one in (exact, fluid):
                 run(changes, one)
                 one.step(dt)
             got, expected = fields(fluid, COMPARED), fields(exact, COMPARED)
-            alike(got, expected, within(2e-4, 2e-2))
+            alike(got, expected, bound)
             speed = float(np.abs(expected["velocity"]).max())
             for one in (exact, fluid):
                 assert one.diagnostics().leak <= 1e-5 * speed + 1e-6

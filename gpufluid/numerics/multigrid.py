@@ -358,7 +358,9 @@ def _solve(level: Level, problem: PressureProblem) -> Call:
         return level.backend.kernel("apply_inverse", PLAIN).bound(inverse=level.inverse, **given)
     apart = two_colours(problem.variant.boundaries, level.backend.grid)
     sweeps, omega = LAST_APART if apart else LAST
-    variant = Variant(problem.variant.solids, weighted=True)
+    # weights tell of the sides but where neighbours share a colour: one program for all others
+    sides = Boundaries() if apart else problem.variant.boundaries
+    variant = Variant(problem.variant.solids, boundaries=sides, weighted=True)
     return level.backend.kernel("solve_coarsest", variant).bound(
         sweeps=sweeps, omega=omega, **given, **level.weights
     )
