@@ -26,11 +26,12 @@ def box(ctx: moderngl.Context) -> Iterator[Made]:
     """Makes a box of 1 m about (x, z = 0) with a block of smoke, or of fire, in its midst."""
     made: list[gf.Fluid] = []
 
-    def make(x: float, y: float = 0.0, density: float = 0.0, heat: float = 0.0) -> gf.Fluid:
-        grid = gf.Grid((16, 16, 16), 1 / 16, (x - 0.5, y, -0.5))
+    def make(x: float, y: float = 0.0, density: float = 0.0, heat: float = 0.0, n: int = 16) -> gf.Fluid:
+        grid = gf.Grid((n, n, n), 1 / n, (x - 0.5, y, -0.5))
         fluid = gf.Fluid(grid, backend="fragment", ctx=ctx)
-        block = np.zeros((16, 16, 16), np.float32)
-        block[5:11, 4:10, 5:11] = 1.0
+        a, b = 5 * n // 16, 11 * n // 16
+        block = np.zeros((n, n, n), np.float32)
+        block[a:b, a - n // 16 : b - n // 16, a:b] = 1.0
         fluid.density.write(density * block)
         fluid.temperature.write(heat * block)
         made.append(fluid)
@@ -65,11 +66,16 @@ def test_the_order_of_boxes_is_nothing_to_the_picture(
     box: Made, drawn: Any, background: Any, more: dict[str, Any]
 ) -> None:
     """But for rounding: of the light a thousandth of what is brightest, of the depth a millimetre."""
-    one, two = box(-0.7, density=9.0), box(0.6, 0.1, density=6.0, heat=3.0 if "fire" in more else 0.0)
+    one, two = box(-0.7, density=1.0), box(0.6, 0.1, density=6.0, heat=3.0 if "fire" in more else 0.0, n=32)
     one.obstacles.add(gf.Obstacle(gf.Box(size=(0.2, 0.3, 0.2)), (-1.0, 0.15, 0.3)))
+    # in the smoke one before another, further than two of the smaller cells and nearer than two of the larger
+    one.obstacles.add(
+        gf.Obstacle(gf.Box(size=(0.35, 0.4, 0.07)), (-0.7, 0.45, 0.06), color=(0.05, 0.05, 0.05))
+    )
+    one.obstacles.add(gf.Obstacle(gf.Box(size=(0.15, 0.15, 0.07)), (-0.7, 0.45, 0.15), color=(0.9, 0.9, 0.9)))
     for fluid in (one, two):
         fluid.voxelize()
-    camera = gf.Camera(target=(0.0, 0.3, 0.0), distance=6.0, elevation=20.0, azimuth=15.0)
+    camera = gf.Camera(target=(-0.3, 0.3, 0.0), distance=3.0, elevation=20.0, azimuth=15.0)
     pictures = []
     for fluids in ((one, two), (two, one)):
         pictures.append(

@@ -220,6 +220,21 @@ def test_an_expression_of_place_and_time(backend: str) -> None:
         np.testing.assert_allclose(inner(u, 2), DT * places(2)[..., 1], atol=1e-6)
 
 
+@pytest.mark.parametrize(("strength", "backend"), by_turns([(300.0,), (1e6,), (3e38,)]))
+def test_any_confinement_leaves_a_flow_that_can_be_computed(strength: float, backend: str) -> None:
+    """And one that is too strong is the strongest that a step can have, also in parts of it."""
+    flows = []
+    for given in (strength, 60.0):
+        rules = gf.Settings(vorticity_confinement=given, cfl=None)
+        with gf.Fluid(gf.Grid((12, 18, 12), 1 / 18), settings=rules, backend=backend) as fluid:
+            fluid.emitters.add(gf.Emitter(gf.Sphere((0.33, 0.2, 0.33), 0.12), density=3.0, temperature=1.0))
+            for _ in range(30):
+                fluid.step(1 / 60)
+            flows.append(fluid.velocity.read())
+    assert 0.1 < np.abs(flows[0]).max() * 18 / 60 < 30.0, "cells a step"
+    np.testing.assert_allclose(flows[0], flows[1], atol=1e-3 * np.abs(flows[0]).max())
+
+
 @pytest.mark.parametrize(("cells", "backend"), by_turns([((6, 5, 4),), ((6, 5, 1),), ((2, 3, 2),)]))
 def test_confinement_leaves_a_shear_flow_alone(cells: tuple[int, int, int], backend: str) -> None:
     """Where velocity grows evenly the vorticity is the same in every cell, beside the sides as well."""

@@ -63,7 +63,7 @@ class Settings(rules.Ruled):
     warm_start: whether the solver starts from the last pressure.
     vorticity_confinement: how strongly small swirls are restored; eps of Fedkiw, Stam & Jensen (2001), 1/s.
         Its force is proportional to cell_size: the same eps does half the work on a vortex with twice the
-        cells (docs/validation.md).
+        cells (docs/validation.md). A step of dt restores as with 1 / dt at most: more would grow without end.
     ambient_temperature: the temperature of air that nothing has warmed.
     buoyancy: m/s^2 upward per unit of temperature above `ambient_temperature`.
     weight: m/s^2 downward per unit of density, of smoke of any colour.

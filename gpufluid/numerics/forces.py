@@ -135,7 +135,9 @@ class Forces:
             run("buoyancy", pulled)(velocity=velocity, dt=dt, **weight, **faces)
             return
         # both are pulls on cells: what each cell weighs is read once, not by all its faces
-        strength = rules.vorticity_confinement
+        # no more than the swirl itself in a step: with twice that it grows without end
+        wanted = rules.vorticity_confinement
+        strength = wanted if wanted * dt <= 1.0 else 1.0 / dt
         if self.backend.joined:
             run("confine", pulled)(velocity=velocity, dt=dt, strength=strength, **weight, **faces)
             return

@@ -25,6 +25,7 @@ from gpufluid.render.solids.drawn_solids import Part
 from gpufluid.render.subject import FluidLike
 from gpufluid.render.volume_source import FIRELIGHT, LAMP_SHARES, SHARES
 
+FLOOR_FIRE = "render/floor_fire.glsl"
 # sets the light of the box of that number in the program of a shader; whether sun and sky are undimmed there
 Lit = Callable[[int, str, bool], AbstractContextManager[moderngl.Program]]
 
@@ -65,7 +66,7 @@ def gather(
                 blend(device.ctx, moderngl.ZERO, moderngl.SRC_COLOR)
                 _cover(device, program, values, shares, parts)
         if fire:
-            with lit(number, "render/floor_fire.glsl", True) as program:
+            with lit(number, FLOOR_FIRE, True) as program:
                 blend(device.ctx, moderngl.ONE, moderngl.ONE)
                 _cover(device, program, values, targets.floor_light(FIRES).target, [whole])
     device.ctx.enable_only(moderngl.NOTHING)

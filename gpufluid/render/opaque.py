@@ -29,7 +29,7 @@ from gpufluid.render.floor import (
     union,
     write_depths,
 )
-from gpufluid.render.floor_light import gather, gathered_for
+from gpufluid.render.floor_light import FLOOR_FIRE, gather, gathered_for
 from gpufluid.render.frame_targets import FrameTargets, only
 from gpufluid.render.light.shadow_map import ShadowMap
 from gpufluid.render.painter import ray_uniforms
@@ -41,6 +41,7 @@ from gpufluid.render.volume_source import DEPTH, SURFACES
 
 Boxes = Sequence[tuple[FluidLike, VolumeRenderer]]  # the fluids of a scene, and what draws the smoke of each
 Drawn = tuple[moderngl.Framebuffer, Part]  # a part of the picture, and into what it is drawn
+WHERE_FIRE = "render/where_fire_vertex.glsl"  # covers what is drawn to where anything burns
 BACKDROPS = {"studio": 1, "sky": 2}  # as in studio.glsl; 0 is one colour
 
 
@@ -216,7 +217,8 @@ class OpaqueScene:
 
         def lit(number: int, file: str, undimmed: bool) -> AbstractContextManager[moderngl.Program]:
             ground = Ground.CLEAR if undimmed else Ground.DIM
-            return self._lit(scene, *boxes[number], "floor", file, shadowed=False, ground=ground)
+            rules: dict[str, Any] = {"vertex_file": WHERE_FIRE} if file == FLOOR_FIRE else {}
+            return self._lit(scene, *boxes[number], "floor", file, shadowed=False, ground=ground, **rules)
 
         asked = scene.floor, dims, scene.fire is not None, bool(scene.lights)
         gather(self.device, frame.targets, [fluid for fluid, _ in boxes], frame.view, *asked, lit)
@@ -340,10 +342,10 @@ class OpaqueScene:
         number: int,
         fire: int,
         file: str,
-        vertex_file: str | None = None,
+        vertex_file: str = WHERE_FIRE,
     ) -> Iterator[moderngl.Program]:
         """A program that adds the light of box `fire` to solids of box `number`, while the body runs."""
-        rules: dict[str, Any] = {} if vertex_file is None else {"vertex_file": vertex_file, "handed": False}
+        rules: dict[str, Any] = {"vertex_file": vertex_file, "handed": vertex_file == WHERE_FIRE}
         here, there = boxes[number][0].grid, boxes[fire][0].grid
         first = (np.array(here.origin) - there.origin) / there.cell_size
         label = "fire on solids"

@@ -138,9 +138,15 @@ class FireLight:
         give(program, {"block_lag": tuple(n % self.size for n in fluid.scrolled)})
 
     def give(self, program: Program, fluid: FluidLike, fire: Fire) -> None:
-        """Set what ``fire.glsl`` of `program` reads, and where in the box of `fluid` the blocks lie."""
+        """Set what ``fire.glsl`` of `program` reads, and where in the box of `fluid` the blocks lie.
+
+        Or what ``where_fire_vertex.glsl`` does, in a program of light alone, which knows no colours of fire.
+        """
         self._place(program, fluid)
         self.give_colors(program, fire)
+        if program.get("fire_list", None) is not None:
+            give(program, {"fire_list": FIRE_TABLE})
+            self._list.texture.use(FIRE_TABLE)
 
     def give_colors(self, program: Program, fire: Fire) -> None:
         """Set what ``fire.glsl`` of `program` reads."""
