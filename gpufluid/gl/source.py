@@ -159,10 +159,10 @@ class Source:
                 self.include(*run.then, (*chain, name))
         return self
 
-    def drop_unused(self) -> None:
+    def drop_unused(self) -> Source:
         """Leave out each macro, constant and uniform that is declared in Python and that nothing reads.
 
-        What differs in nothing that a pass reads is then one program.
+        Once all of the shader is there. What differs in nothing that a pass reads is then one program.
         """
         own = [n for n, (file, _) in enumerate(self._origin) if file[0] == "<"]
         read = Counter(word for n in own for word in _words(self._lines[n]))
@@ -173,6 +173,7 @@ class Source:
                 for word in _words(self._lines[n]):
                     read[word] -= 1
                 del self._lines[n], self._origin[n]
+        return self
 
     def size_arrays(self, macros: Mapping[str, int]) -> None:
         """Write sizes of uniforms that are one of `macros`, or some of it, as numbers: they are handed on."""
