@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -78,6 +79,22 @@ def pytest_configure(config: pytest.Config) -> None:
                 (shaders / "tests").mkdir(parents=True, exist_ok=True)
                 os.environ["MESA_SHADER_CACHE_DIR"] = str(shaders / "tests")
                 os.environ.setdefault("MESA_SHADER_CACHE_MAX_SIZE", "2G")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    """Have Python look for garbage neither while tests are collected nor among what that has left.
+
+    Of thousands of tests, their modules and texts nothing goes before the end. To walk through all of them
+    took 0.2 s each time, a twentieth of a run.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
+from sharing import CELLS
 
 import gpufluid as gf
 from gpufluid.app import bench as bench_module
@@ -332,7 +333,7 @@ def test_a_step_after_the_first_makes_nothing(
 ) -> None:
     """Confinement, all kinds of emitters and forces, solids that move, bend, heat; substeps."""
     rules = gf.Settings(vorticity_confinement=0.3, cfl=0.5, max_substeps=3, sampler=sampler)
-    grid = gf.Grid((13, 15, 11), 0.1)
+    grid = gf.Grid(CELLS, 0.1)
     backend = GLBackend(grid, stage, ctx, reading=reading)
     solver = Solver(backend, rules, Boundaries())
     emitters = [

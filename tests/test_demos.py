@@ -42,7 +42,10 @@ DRAWN = {  # as large as another test here needs it, which then has its programs
     "animated_source": (28, 20, 10),
 }
 # cells here are larger than those of the demos: some walls and bars are thinner than one
-pytestmark = pytest.mark.filterwarnings("ignore:.* thin, and a cell:gpufluid.ShapeWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.* thin, and a cell:gpufluid.ShapeWarning"),
+    pytest.mark.usefixtures("one_context"),
+]
 
 
 def heat(scene: gf.Scene) -> float:

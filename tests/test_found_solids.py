@@ -18,6 +18,7 @@ from gpufluid.render.camera import view_of
 from gpufluid.render.floor import sees_ahead
 from gpufluid.render.frame import FrameRenderer
 
+pytestmark = pytest.mark.usefixtures("device")  # which keeps the programs from test to test
 SIZE = 160, 90
 SQUARE_ON = np.diag([0.5, 0.9, -0.1, 1.0])  # a parallel projection that begins behind the eye
 LEANING = np.array([(1, 0, 0, -0.5), (0, 0.96, -0.28, 0), (0, 0.28, 0.96, -5), (0, 0, 0, 1)])  # down

@@ -18,6 +18,7 @@ from gpufluid.render.light import shadow_map
 from gpufluid.render.light.shadow_map import ShadowMap, filled, laid
 from gpufluid.render.light.shadow_tiles import ROUND, Tile, from_afar, from_place
 
+pytestmark = pytest.mark.usefixtures("device")  # which keeps the programs from test to test
 DARK = gf.Light(color=(0.0, 0.0, 0.0), ambient=(0.0, 0.0, 0.0))
 CORNERS = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 

@@ -342,7 +342,7 @@ def test_settings_that_find_no_memory_change_nothing(
     ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once schemes had been left without the fields they need, and half of the new ones stayed."""
-    host, grid = Host(ctx), gf.Grid((8, 10, 6), 0.1)
+    host, grid = Host(ctx), gf.Grid(CELLS, 0.1)
     plain = gf.Settings(combustion=gf.Combustion(), pressure=gf.Jacobi(4))
     other = plain.but(advection="bfecc", vorticity_confinement=0.3, combustion=None, viscosity=1e-3)
     with gf.Fluid(grid, settings=plain, ctx=ctx) as fluid, gf.Fluid(grid, settings=plain, ctx=ctx) as twin:
@@ -375,7 +375,7 @@ def test_settings_that_find_no_memory_after_a_step_in_slices_are_put_off(
     ctx: moderngl.Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They were told of as those it is stepped by from then on."""
-    with gf.Fluid(gf.Grid((8, 10, 6), 0.1), settings=gf.Settings(pressure=gf.Jacobi(4)), ctx=ctx) as fluid:
+    with gf.Fluid(gf.Grid(CELLS, 0.1), settings=gf.Settings(pressure=gf.Jacobi(4)), ctx=ctx) as fluid:
         plain = fluid.settings
         assert not fluid.advance(0.05, 1e-6)
         fluid.settings = plain.but(vorticity_confinement=0.3)
@@ -395,7 +395,7 @@ def test_a_fluid_that_finds_no_memory_leaves_nothing_behind(
         with monkeypatch.context() as patch:
             fail_at(patch, number)
             with pytest.raises(gf.GpufluidError, match="no memory"):
-                gf.Fluid(gf.Grid((8, 10, 6), 0.1), ctx=ctx)
+                gf.Fluid(gf.Grid(CELLS, 0.1), ctx=ctx)
         assert held_by(host) == before
     with pytest.raises(gf.GpufluidError, match="the limit here is"):
         gf.Fluid(gf.Grid((4096, 4096, 4096)), ctx=ctx)

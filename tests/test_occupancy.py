@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
+import moderngl
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from puff import Floats, Puff, specks
+from sharing import CELLS
 
 import gpufluid as gf
 from gpufluid.description.view import Look
 from gpufluid.gl.device import Device
+from gpufluid.gl.programs import compiled
+from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.occupancy import Occupancy
 
 Cells = NDArray[np.bool_]
@@ -91,3 +97,22 @@ def test_a_block_is_no_larger_than_a_fragment_can_look_through(
     assert edge <= 128, "a cell's place along an axis has seven bits, see box_cells.glsl"
     assert (edge * blocks >= cells).all() and (edge * (blocks - 1) < cells).all()
     occupancy.release()
+
+
+def test_no_pass_is_told_of_a_box_what_it_does_not_read(ctx: moderngl.Context) -> None:
+    """Of a step and a picture: what finds where nothing is was compiled anew for cells of another size."""
+    sides = gf.Boundaries(top=gf.Wall(velocity=(0.3, 0.0, 0.0), temperature=0.5), left=gf.Open())
+    with gf.Fluid(gf.Grid(CELLS, 0.1), sides, backend="fragment", ctx=ctx) as fluid:
+        fluid.emitters.add(gf.Emitter(gf.Sphere((0.5, 0.3, 0.4), 0.2), density=3.0, temperature=2.0))
+        fluid.step(0.02)
+        frames = FrameRenderer(ctx, (64, 36))
+        frames.draw(gf.Scene(fluid, gf.Camera((0.5, 0.5, 0.5), distance=2.5)))
+        texts = [re.sub(r"//.*", "", text) for text in compiled[ctx].by_text]
+        frames.release()
+    told = 0
+    for text in texts:
+        for name in ("cell_size", "wall_velocity", "wall_temperature", "entering"):
+            declared = len(re.findall(rf"^const \w+ {name}\b", text, re.MULTILINE))
+            told += declared
+            assert declared == 0 or len(re.findall(rf"\b{name}\b", text)) > declared, (name, text)
+    assert told > 12

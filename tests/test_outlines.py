@@ -20,6 +20,7 @@ from gpufluid.render.frame_targets import CLEAR, SAMPLES, FrameTargets
 from gpufluid.render.picture_passes import PicturePasses
 from gpufluid.render.solids.drawn_solids import DrawnSolids
 
+pytestmark = pytest.mark.usefixtures("device")  # which keeps the programs from test to test
 Floats = NDArray[np.float64]
 CAMERA = gf.Camera(target=(0.5, 0.5, 0.5), distance=2.6, azimuth=25.0)
 FINER = 4  # rays across a pixel that the truth is the mean of

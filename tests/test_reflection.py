@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flows import FREE
+from sharing import CELLS
 
 import gpufluid as gf
 from gpufluid.description.cases import TaylorGreen
@@ -181,13 +182,13 @@ def busy(sides: str, backend: str, reflection: bool, **settings: Any) -> gf.Flui
         reflection=reflection,
         **settings,
     )
-    fluid = gf.Fluid(gf.Grid((14, 12, 10), 0.1), SIDES[sides], rules, backend)
+    fluid = gf.Fluid(gf.Grid(CELLS, 0.1), SIDES[sides], rules, backend)
     burner = gf.Emitter(gf.Sphere((0.5, 0.2, 0.5), 0.2), 2.0, 2.0, (0.0, 1.0, 0.0), fuel=3.0)
     fluid.emitters.add(burner)
     fluid.emitters.add(gf.Emitter(gf.Sphere((0.9, 0.3, 0.5), 0.2), 1.0, color=(1.0, 0.2, 0.1)))
     fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (0.4, 0.8, 0.5)))
     fluid.obstacles.add(
-        gf.Obstacle(gf.Box(size=(0.3, 0.3, 0.3)), (1.0, 0.8, 0.5), slip="free", temperature=1.0)
+        gf.Obstacle(gf.Box(size=(0.3, 0.3, 0.3)), (0.8, 0.8, 0.5), slip="free", temperature=1.0)
     )
     return fluid
 

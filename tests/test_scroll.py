@@ -21,6 +21,7 @@ pytestmark = pytest.mark.usefixtures("one_context")
 OPEN = gf.Boundaries.all(gf.Open())
 FLOOR = gf.Boundaries(gf.Open(), gf.Open(), gf.Wall(), gf.Open(), gf.Open(), gf.Open())
 GRID = gf.Grid((14, 11, 9), 0.1, origin=(-0.5, 0.2, 0.3))
+DUCT = gf.Grid((16, 12, 12), 0.1)
 SHIFT = (3, -2, 1)
 
 
@@ -245,7 +246,7 @@ def test_solids_and_sources_stay_in_the_world(where: dict[str, Any]) -> None:
 @drawn
 def test_a_moving_solid_goes_on_moving(where: dict[str, Any]) -> None:
     """Also where somebody looks between the scroll and the next step."""
-    with gf.Fluid(gf.Grid((16, 12, 12), 0.1), OPEN, **where) as fluid:
+    with gf.Fluid(DUCT, OPEN, **where) as fluid:
         ball = fluid.obstacles.add(gf.Obstacle(gf.Sphere(radius=0.2), (0.7, 0.6, 0.6)))
         for n in range(3):
             ball.position = (0.7 + 0.05 * n, 0.6, 0.6)
@@ -270,12 +271,12 @@ def test_who_looks_at_a_moved_solid_before_a_scroll_changes_nothing(
     """A piston takes its smoke along, also what it has come into since the last step; so after a file."""
     ends = []
     for look in ("", "solid", "file"):
-        with gf.Fluid(gf.Grid((20, 6, 6), 0.1), OPEN, gf.Settings(buoyancy=0.0), **where) as fluid:
-            piston = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 0.9, 0.9)), (0.45, 0.3, 0.3)))
+        with gf.Fluid(DUCT, OPEN, gf.Settings(buoyancy=0.0), **where) as fluid:
+            piston = fluid.obstacles.add(gf.Obstacle(gf.Box(size=(0.3, 1.5, 1.5)), (0.45, 0.6, 0.6)))
             fluid.step(1e-6)
-            fluid.density.write(np.random.default_rng(2).random((6, 6, 20)))
+            fluid.density.write(np.random.default_rng(2).random((12, 12, 16)))
             for step in range(1, 4):
-                piston.position = (0.45 + 0.2 * step, 0.3, 0.3)
+                piston.position = (0.45 + 0.2 * step, 0.6, 0.6)
                 if look:
                     assert (fluid.solid.read()[..., 5:8] == 1.0).all()
                 if look == "file":

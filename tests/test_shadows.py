@@ -17,6 +17,7 @@ from gpufluid.render.frame import FrameRenderer
 from gpufluid.render.light.shadow_map import ShadowMap, pixel_size
 from gpufluid.render.light.shadow_tiles import SPREAD, across
 
+pytestmark = pytest.mark.usefixtures("device")  # which keeps the programs from test to test
 GRID = gf.Grid((16, 16, 16), 1 / 16, (-0.5, 0.0, -0.5))
 WHITE = (0.8, 0.8, 0.8)
 SLANTED = gf.Light(direction=(1.0, -1.0, 0.3), color=(2.0, 2.0, 2.0), ambient=(0.0, 0.0, 0.0))

@@ -83,9 +83,10 @@ class _Run(NamedTuple):
     then: tuple[str, str] | tuple[()]
 
 
-def _words(line: str) -> list[str]:
+@lru_cache(maxsize=4096)  # what Python writes is nearly the same in each program
+def _words(line: str) -> tuple[str, ...]:
     """The names in a line of GLSL, but for those in a comment."""
-    return _WORD.findall(line.partition("//")[0])
+    return tuple(_WORD.findall(line.partition("//")[0]))
 
 
 @lru_cache(maxsize=1024)  # a step puts some 30 programs together, of as many files each
@@ -158,19 +159,21 @@ class Source:
                 self.include(*run.then, (*chain, name))
         return self
 
-    def drop_unused(self) -> None:
+    def drop_unused(self) -> Source:
         """Leave out each macro, constant and uniform that is declared in Python and that nothing reads.
 
-        What differs in nothing that a pass reads is then one program.
+        Once all of the shader is there. What differs in nothing that a pass reads is then one program.
         """
-        own = [n for n, (file, _) in enumerate(self._origin) if file.startswith("<")]
+        own = [n for n, (file, _) in enumerate(self._origin) if file[0] == "<"]
         read = Counter(word for n in own for word in _words(self._lines[n]))
         for n in reversed(own):  # what one of them is made of has been declared before
             given = _GIVEN.match(self._lines[n])
             name = given and (given[1] or given[2])
             if name and name not in self._words and read[name] == 1:
-                read.subtract(_words(self._lines[n]))
+                for word in _words(self._lines[n]):
+                    read[word] -= 1
                 del self._lines[n], self._origin[n]
+        return self
 
     def size_arrays(self, macros: Mapping[str, int]) -> None:
         """Write sizes of uniforms that are one of `macros`, or some of it, as numbers: they are handed on."""
@@ -197,20 +200,19 @@ class Source:
         cores, flat ones 0.1 ms, since they are known once for a triangle. The bits are the same. Arrays sized
         by a macro stay uniforms, as do those over `room` numbers and those whose names `vertex` has in use.
         """
-        out, stage, there = Source(self.label), Source(vertex.label), vertex.text
+        out, stage = Source(self.label), Source(vertex.label)
+        there = set(_WORD.findall(vertex.text))
         declared = {name for line in vertex._lines for _, name, *_ in _uniforms(line)}
         handed: dict[str, tuple[str, str]] = {}  # type and size, by name
         for line, origin in zip(self._lines, self._origin, strict=True):
-            found = _uniforms(line)
+            found = _uniforms(line) if "uniform" in line else []  # sought in every line: this is soon told
             if not found:
                 out._lines.append(line)
                 out._origin.append(origin)
                 continue
             lines = [line]
             room -= sum(count for *_, count in found)
-            if room >= 0 and all(
-                name in declared or re.search(rf"\b{name}\b", there) is None for _, name, *_ in found
-            ):
+            if room >= 0 and all(name in declared or name not in there for _, name, *_ in found):
                 lines.clear()
                 for kind, name, size, _ in found:
                     handed[name] = kind, size
@@ -256,7 +258,7 @@ def _uniforms(line: str) -> list[tuple[str, str, str, int]]:
 
     None where one is an array of truth values, or of a size that is a macro.
     """
-    match = _UNIFORM.match(line) if "uniform" in line else None  # sought in every line: this is soon told
+    match = _UNIFORM.match(line)
     if match is None or match[1] not in _NUMBERS:
         return []
     found = [_DECLARED.match(each) for each in match[2].split(",")]

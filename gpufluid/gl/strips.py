@@ -270,7 +270,8 @@ class Strips:
         if self.device.small_stage == "fragment":
             main = f"void main() {{\n    ivec2 texel = ivec2(gl_FragCoord.xy);\n{run}"
             source.add("layout(location = 0) out vec4 color_0;", "<main>")
-            return self.device.fragment_program(source.add(f"{main}    color_0 = {written};\n}}", "<main>"))
+            source.add(f"{main}    color_0 = {written};\n}}", "<main>")
+            return self.device.fragment_program(source.drop_unused())
         width, height = out.layout.texture_size
         image = f"layout(rgba32f, binding = {len(fields)}) writeonly restrict uniform image2D image_0;"
         main = (  # the last texels first: those may take the longest
@@ -279,7 +280,7 @@ class Strips:
             f"    if (number < 0) return;\n    ivec2 texel = ivec2(number % {width}, number / {width});\n"
             f"{run}    imageStore(image_0, texel, {written});\n}}"
         )
-        return self.device.compute_program(source.add(image, "<main>").add(main, "<main>"))
+        return self.device.compute_program(source.add(image, "<main>").add(main, "<main>").drop_unused())
 
     def _source(self, small: _Pass, fields: Read) -> Source:
         """What stands before the file of a pass: the box, its macros and what it reads."""

@@ -184,10 +184,9 @@ class Occupancy:
             vertex.add("const bvec3 periodic = bvec3(false), open_high = bvec3(false);", "<variant>")
             vertex.add(layout.glsl("boxes"), "<layout>")
             vertex.add(field_reader("boxes", "boxes", layout, UNITS["boxes"]), "<fields>")
+            vertex.include(f"render/{name}_vertex.glsl").drop_unused()
             fragment = Source(name, 330).define(macros)
-            return device.fragment_program(
-                fragment.include(f"render/{name}_fragment.glsl"), vertex.include(f"render/{name}_vertex.glsl")
-            )
+            return device.fragment_program(fragment.include(f"render/{name}_fragment.glsl"), vertex)
 
         return device.keep((name, grid, layout, *macros.items()), make)
 

@@ -185,7 +185,7 @@ def volume_program(
                 vertex.add(its.glsl(name), "<layout>")
                 vertex.add(field_reader(name, name, its, UNITS[name]), "<fields>")
             vertex.include(vertex_file)
-        return device.fragment_program(source.include(file), vertex, handed=handed)
+        return device.fragment_program(source.include(file).drop_unused(), vertex, handed=handed)
 
     present = tuple(matter(fluid))
     grid = fluid.grid.local  # a box that moves needs no other program
@@ -202,7 +202,7 @@ def walking_program(
 
     def make() -> moderngl.ComputeShader:
         source = volume_source(device, label, fluid, version=430, defines={"GROUP": GROUP, **given})
-        return device.compute_program(source.include(file))
+        return device.compute_program(source.include(file).drop_unused())
 
     return device.keep((label, file, fluid.grid.local, tuple(matter(fluid)), *given.items()), make)
 
@@ -247,7 +247,7 @@ def cells_program(
             device, label, fluid, *fields, solids=solids, defines=named, volumes=known, version=430
         )
         image = f"layout({form}, binding = 0) writeonly restrict uniform image2D cells_out;"
-        return device.compute_program(source.add(image, "<fields>").include(file))
+        return device.compute_program(source.add(image, "<fields>").include(file).drop_unused())
 
     grid, present = fluid.grid.local, tuple(matter(fluid))
     return device.keep(
