@@ -636,8 +636,8 @@ def test_the_pressure_before_a_thin_plate_does_not_show_behind_it(backend: str) 
 def test_air_at_rest_stays_at_rest() -> None:
     """Warm air over cold, held by the pressure of the steps before, in few sweeps a step."""
     rules = gf.Settings(buoyancy=2.0, coarse_velocity=True, pressure=gf.Jacobi(10))
-    with gf.Fluid(Grid(CUBE, 0.1), settings=rules) as fluid:
-        fluid.temperature.write(np.broadcast_to(np.linspace(0.0, 3.0, 16)[None, :, None], CUBE))
+    with gf.Fluid(Grid(BOX, 0.1), settings=rules) as fluid:
+        fluid.temperature.write(np.broadcast_to(np.linspace(0.0, 3.0, 16)[None, :, None], BOX[::-1]))
         for _ in range(5):
             fluid.step(0.05)
         start = fluid.diagnostics().max_speed
