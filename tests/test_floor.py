@@ -8,6 +8,7 @@ from typing import Any
 import moderngl
 import numpy as np
 import pytest
+from driver import within
 from numpy.typing import NDArray
 from test_shadows import TOP, WHITE, on_floor, share_of_light
 
@@ -92,7 +93,7 @@ def test_a_shadow_is_as_dark_beside_an_empty_box(box: Made, drawn: Any) -> None:
     smoke, near, far = box(0.0, density=20.0), box(1.2), box(40.0)
     alone = drawn(smoke)
     for fluids in ((smoke, far), (far, smoke)):
-        np.testing.assert_allclose(drawn(*fluids), alone, atol=1e-5)
+        np.testing.assert_allclose(drawn(*fluids), alone, atol=within(1e-5, 2e-3))
     camera = {"camera": TOP, "smoke": gf.Smoke(extinction=60.0)}
     x, z = on_floor()
     seen = (np.hypot(x, z) > 0.75) & (np.hypot(x, z) < 2.2)  # beside the smoke itself
@@ -137,9 +138,14 @@ def test_the_fire_of_every_box_lights_the_floor(box: Made, drawn: Any) -> None:
     floor = np.abs(z) > 0.8
     assert (left[floor] > none[floor] + 1e-4)[:, 0].mean() > 0.98
     assert (right[floor] > none[floor] + 1e-4)[:, 0].mean() > 0.98
-    np.testing.assert_allclose((both - none)[floor], (left + right - 2.0 * none)[floor], rtol=1e-3, atol=1e-6)
     np.testing.assert_allclose(
-        drawn(two, other, **rules)[floor], drawn(other, two, **rules)[floor], atol=1e-6
+        (both - none)[floor],
+        (left + right - 2.0 * none)[floor],
+        rtol=within(1e-3, 1e-2),
+        atol=within(1e-6, 1e-4),
+    )
+    np.testing.assert_allclose(
+        drawn(two, other, **rules)[floor], drawn(other, two, **rules)[floor], atol=within(1e-6, 1e-3)
     )
 
 

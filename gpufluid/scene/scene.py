@@ -280,7 +280,7 @@ class Scene:
     def let_camera_go(self, free: FreeCamera) -> None:
         """Let the camera be placed again, as a scene's that was built before had it, unless it was moved.
 
-        The file of that has said where it stood, in six digits.
+        free: that scene's `free_camera`, whose file has said where it stood, in six digits.
         """
         stands = *self.camera.target, self.camera.distance
         pairs = zip((*free.target, free.distance), stands, strict=True)
